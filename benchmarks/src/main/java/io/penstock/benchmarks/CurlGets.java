@@ -2,6 +2,7 @@ package io.penstock.benchmarks;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tools.measure.Measurement;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;

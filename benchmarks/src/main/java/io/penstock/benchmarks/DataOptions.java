@@ -34,7 +34,8 @@ final class DataOptions {
         }
     }
 
-    BenchmarkFolder folder(String bucket, boolean quick) {
-        return new BenchmarkFolder(bucket, prefix != null ? prefix : quick ? "penstock-bench-quick" : "penstock-bench");
+    BenchFolder folder(BenchRun run, S3Target server, String bucket, boolean quick) throws Exception {
+        return new BenchFolder(
+                run, server, bucket, prefix != null ? prefix : quick ? "penstock-bench-quick" : "penstock-bench");
     }
 }

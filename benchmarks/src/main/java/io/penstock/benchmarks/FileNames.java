@@ -1,5 +1,7 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -14,24 +16,27 @@ final class FileNames {
 
     /** Renames each file to the one at the same index in the other list: rename(2). */
     static Measurement rename(List<Path> from, List<Path> to, int threads) throws Exception {
-        return each(from.size(), threads, i -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
+        return Workers.FILES.run(
+                threads, from.size(), (i, _) -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
     }
 
     /** The same, but thread {@code i} alone handles the files {@code i}, {@code i + threads} and so on. */
     static Measurement renameDealt(List<Path> from, List<Path> to, int threads) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.dealt(
-                from.size(),
-                threads,
-                Lanes.PLATFORM,
-                i -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
-        return Measurement.of(from.size(), System.nanoTime() - start, nanos);
+        long[] nanos = new long[from.size()];
+        Measurement run = Workers.FILES.run(threads, threads, (first, _) -> {
+            for (int i = first; i < nanos.length; i += threads) {
+                long begun = System.nanoTime();
+                Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE);
+                nanos[i] = System.nanoTime() - begun;
+            }
+        });
+        return Measurement.of(nanos.length, run.nanos(), nanos);
     }
 
     /** Removes all files of the folder, and waits until the folder's names are in the store: fsync(2). */
     static Measurement unlink(List<Path> files, Path folder, int threads) throws Exception {
         long start = System.nanoTime();
-        Measurement calls = each(files.size(), threads, i -> Files.delete(files.get(i)));
+        Measurement calls = Workers.FILES.run(threads, files.size(), (i, _) -> Files.delete(files.get(i)));
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);
         }
@@ -48,7 +53,7 @@ final class FileNames {
     /** For each of these files, writes a temporary file and renames it over the old one. */
     static Measurement replace(List<Path> files, int size, Rename order, int threads) throws Exception {
         byte[] content = RandomBytes.of("replaced", 0, size);
-        return each(files.size(), threads, i -> {
+        return Workers.FILES.run(threads, files.size(), (i, _) -> {
             Path file = files.get(i);
             Path temporary = file.resolveSibling("tmp-" + file.getFileName());
             try (FileChannel channel =
@@ -62,11 +67,5 @@ final class FileNames {
                 Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
             }
         });
-    }
-
-    private static Measurement each(int count, int threads, Lanes.Operation call) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.each(count, threads, Lanes.PLATFORM, () -> call);
-        return Measurement.of(count, System.nanoTime() - start, nanos);
     }
 }

@@ -1,5 +1,7 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,13 +25,15 @@ final class FileReads {
      * @param size of each file in bytes
      */
     static Measurement whole(List<Path> files, int size, int threads) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.each(files.size(), threads, Lanes.PLATFORM, () -> {
-            // One extra byte, to detect the end of a file of the right length.
-            ByteBuffer buffer = ByteBuffer.allocateDirect(size + 1);
-            return file -> readWhole(files.get(file), buffer.clear(), size);
-        });
-        return Measurement.of((long) size * nanos.length, System.nanoTime() - start, nanos);
+        // One extra byte, to detect the end of a file of the right length.
+        return Workers.FILES
+                .run(
+                        threads,
+                        files.size(),
+                        Workers.NO_LIMIT,
+                        size + 1,
+                        (file, buffer) -> readWhole(files.get(file), buffer, size))
+                .withBytes((long) size * files.size());
     }
 
     private static void readWhole(Path file, ByteBuffer buffer, int size) throws IOException {
@@ -64,10 +68,8 @@ final class FileReads {
         int calls = length / request;
         long[] nanos = new long[parts.size() * calls];
         AtomicInteger next = new AtomicInteger();
-        long start = System.nanoTime();
-        Lanes.run(threads, Lanes.PLATFORM, () -> {
+        Measurement run = Workers.FILES.run(threads, threads, Workers.NO_LIMIT, request, (_, buffer) -> {
             Map<Path, FileChannel> files = new HashMap<>();
-            ByteBuffer buffer = ByteBuffer.allocateDirect(request);
             try {
                 for (int i; (i = next.getAndIncrement()) < parts.size(); ) {
                     Block part = parts.get(i);
@@ -87,33 +89,25 @@ final class FileReads {
                     file.close();
                 }
             }
-            return null;
         });
-        return Measurement.of((long) request * nanos.length, System.nanoTime() - start, nanos);
+        return Measurement.of((long) request * nanos.length, run.nanos(), nanos);
     }
 
     /** Repeatedly opens a file, gets its attributes, and closes it. Each repetition counts as one byte. */
     static Measurement openStatClose(Path file, int times, int threads) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.each(times, threads, Lanes.PLATFORM, () -> _ -> {
+        return Workers.FILES.run(threads, times, (_, _) -> {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
                 if (channel.size() == 0) {
                     throw new EOFException(file + " is empty");
                 }
             }
         });
-        return Measurement.of(times, System.nanoTime() - start, nanos);
     }
 
     /** Gets the attributes of each file once, in the given order. Each counts as one byte. */
     static Measurement attributes(List<Path> files, int threads) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.each(
-                files.size(),
-                threads,
-                Lanes.PLATFORM,
-                () -> file -> Files.readAttributes(files.get(file), BasicFileAttributes.class));
-        return Measurement.of(nanos.length, System.nanoTime() - start, nanos);
+        return Workers.FILES.run(
+                threads, files.size(), (file, _) -> Files.readAttributes(files.get(file), BasicFileAttributes.class));
     }
 
     /** A position to read at. */

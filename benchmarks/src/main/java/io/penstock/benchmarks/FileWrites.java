@@ -1,5 +1,7 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -7,7 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 
@@ -37,10 +38,7 @@ final class FileWrites {
         ByteBuffer pattern = ByteBuffer.allocateDirect(PATTERN).put(RandomBytes.of("pattern", 0, PATTERN));
         int calls = (int) (size / length) + 1;
         long[] nanos = new long[files.size() * calls];
-        AtomicInteger next = new AtomicInteger();
-        long start = System.nanoTime();
-        Lanes.run(files.size(), Lanes.PLATFORM, () -> {
-            int file = next.getAndIncrement();
+        Measurement run = Workers.FILES.run(files.size(), files.size(), (file, _) -> {
             ByteBuffer source = pattern.duplicate();
             FileChannel channel = FileChannel.open(
                     files.get(file),
@@ -60,9 +58,8 @@ final class FileWrites {
                 }
             }
             nanos[call] = System.nanoTime() - begun;
-            return null;
         });
-        return Measurement.of(size * files.size(), System.nanoTime() - start, nanos);
+        return Measurement.of(size * files.size(), run.nanos(), nanos);
     }
 
     /** Rewrites a file sequentially, again and again until {@code over}; counts the calls that returned before. */
@@ -90,24 +87,21 @@ final class FileWrites {
 
     /** Creates each file with one write, by this many threads; an operation is a file. */
     static Measurement whole(List<Path> files, int size, int threads) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.each(files.size(), threads, Lanes.PLATFORM, () -> {
-            ByteBuffer content = ByteBuffer.allocateDirect(size).put(RandomBytes.of("small", 0, size));
-            return file -> {
-                try (FileChannel channel =
-                        FileChannel.open(files.get(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-                    writeAll(channel, content.clear());
-                }
-            };
-        });
-        return Measurement.of((long) size * nanos.length, System.nanoTime() - start, nanos);
+        ByteBuffer content = ByteBuffer.allocateDirect(size).put(RandomBytes.of("small", 0, size));
+        return Workers.FILES
+                .run(threads, files.size(), (file, _) -> {
+                    try (FileChannel channel =
+                            FileChannel.open(files.get(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                        writeAll(channel, content.duplicate().clear());
+                    }
+                })
+                .withBytes((long) size * files.size());
     }
 
     /** Overwrites random blocks of a file, and closes it; an operation is a call, including the close. */
     static Measurement random(Path file, long size, int length, int count) throws Exception {
         long[] nanos = new long[count + 1];
-        long start = System.nanoTime();
-        Lanes.run(1, Lanes.PLATFORM, () -> {
+        Measurement run = Workers.FILES.run(1, 1, (_, _) -> {
             ByteBuffer content = ByteBuffer.allocateDirect(length).put(RandomBytes.of("random", 0, length));
             SplittableRandom random = new SplittableRandom(1);
             FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
@@ -119,9 +113,8 @@ final class FileWrites {
                 }
             }
             nanos[count] = System.nanoTime() - begun;
-            return null;
         });
-        return Measurement.of((long) length * count, System.nanoTime() - start, nanos);
+        return Measurement.of((long) length * count, run.nanos(), nanos);
     }
 
     static void writeAll(FileChannel channel, ByteBuffer content) throws IOException {

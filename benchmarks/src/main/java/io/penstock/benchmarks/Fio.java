@@ -1,13 +1,19 @@
 package io.penstock.benchmarks;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.tools.measure.Measurement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** Runs fio: one reading thread per job, with combined figures. Only reads, whatever the shape. */
 final class Fio {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
     private final Path reports;
 
     /** @param reports a folder for its reports */
@@ -98,7 +104,7 @@ final class Fio {
     Measurement run(Shape shape, List<Job> jobs) throws IOException, InterruptedException {
         Path report = reports.resolve("fio.json");
         Programs.run(command(shape, jobs, report));
-        return FioReport.parse(Files.readString(report));
+        return parse(Files.readString(report));
     }
 
     static List<String> command(Shape shape, List<Job> jobs, Path report) {
@@ -109,5 +115,38 @@ final class Fio {
             command.addAll(jobs.get(i).options(i));
         }
         return command;
+    }
+
+    /**
+     * Parses the JSON report of a run that reported all jobs as one group.
+     *
+     * @throws IOException if it is not such a report, or if the run failed or read nothing
+     */
+    static Measurement parse(String text) throws IOException {
+        // fio writes warnings to the same file, before the report.
+        int start = text.indexOf('{');
+        if (start < 0) {
+            throw new IOException("fio wrote no report: " + text.strip());
+        }
+        JsonNode jobs = JSON.readTree(text.substring(start)).path("jobs");
+        if (jobs.size() != 1) {
+            throw new IOException("fio reported " + jobs.size() + " groups of jobs instead of one");
+        }
+        JsonNode job = jobs.get(0);
+        if (job.path("error").asInt() != 0) {
+            throw new IOException("fio failed with error " + job.path("error") + ": " + text.substring(0, start));
+        }
+        JsonNode read = job.path("read");
+        long millis = read.path("runtime").asLong();
+        if (millis == 0 || read.path("io_bytes").asLong() == 0) {
+            throw new IOException("fio read nothing");
+        }
+        JsonNode percentiles = read.path("clat_ns").path("percentile");
+        return new Measurement(
+                read.path("io_bytes").asLong(),
+                read.path("total_ios").asLong(),
+                TimeUnit.MILLISECONDS.toNanos(millis),
+                percentiles.path("50.000000").asLong(),
+                percentiles.path("99.000000").asLong());
     }
 }

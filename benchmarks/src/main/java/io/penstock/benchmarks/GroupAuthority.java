@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** Creates a group's authority and its nodes' certificates, as docs/SHARING.md describes. */
-final class GroupAuthority implements NodeTrust {
+final class GroupAuthority {
     private final Path folder;
 
     /** @param folder for keys and certificates */
@@ -25,8 +25,8 @@ final class GroupAuthority implements NodeTrust {
                 file("ca.crt"));
     }
 
-    @Override
-    public List<String> options(String node) throws BenchException, InterruptedException {
+    /** Options of {@code penstock mount} for the node of this name. */
+    List<String> options(String node) throws BenchException, InterruptedException {
         if (!Files.exists(folder.resolve(node + ".crt"))) {
             certify(node);
         }

@@ -1,5 +1,8 @@
 package io.penstock.benchmarks;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.regex.Matcher;
@@ -13,10 +16,28 @@ import org.jspecify.annotations.Nullable;
  * @param memoryBytes memory of the names, in whole MiB
  */
 record ListingLog(Duration time, long objects, long memoryBytes) {
+    private static final Duration LISTING = Duration.ofMinutes(30);
     private static final Pattern MOUNTED = Pattern.compile("^(\\S+) .* is mounted on ", Pattern.MULTILINE);
     private static final Pattern LISTED = Pattern.compile(
             "^(\\S+) .* is listed: (\\d+) objects in .* by \\d+ requests; (\\d+) MiB of memory", Pattern.MULTILINE);
     private static final Pattern NOT_LISTED = Pattern.compile("^.* is not listed as a whole.*$", Pattern.MULTILINE);
+
+    /** Returns once the whole bucket is listed. */
+    static ListingLog await(Path log) throws IOException, InterruptedException, BenchException {
+        long deadline = System.nanoTime() + LISTING.toNanos();
+        while (true) {
+            String said = Files.readString(log);
+            ListingLog listed = parse(said);
+            if (listed != null) {
+                return listed;
+            }
+            if (System.nanoTime() > deadline) {
+                throw new BenchException(
+                        "the bucket is not listed after " + LISTING.toMinutes() + " minutes:\n" + said);
+            }
+            Thread.sleep(20);
+        }
+    }
 
     /**
      * @return null if the listing is not complete yet

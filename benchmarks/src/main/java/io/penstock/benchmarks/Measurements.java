@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -12,37 +11,36 @@ import java.util.function.Consumer;
 /** All measurements, by name and round. Confined to one thread. */
 final class Measurements {
     private final Map<String, List<Sample>> samples = new LinkedHashMap<>();
+    private final ReportFigures figures;
     private final Consumer<String> progress;
 
     /** @param progress receives a line for each sample */
-    Measurements(Consumer<String> progress) {
+    Measurements(ReportFigures figures, Consumer<String> progress) {
+        this.figures = figures;
         this.progress = progress;
+    }
+
+    ReportFigures figures() {
+        return figures;
     }
 
     void add(String name, Sample sample) {
         samples.computeIfAbsent(name, _ -> new ArrayList<>()).add(sample);
-        Measurement run = sample.measurement();
-        progress.accept(String.format(
-                Locale.ROOT,
-                "  %-58s %8.0f MiB/s %9.0f /s   p50 %.3f ms, p99 %.3f ms",
-                name,
-                run.mibPerSecond(),
-                run.operationsPerSecond(),
-                run.p50Nanos() / 1e6,
-                run.p99Nanos() / 1e6));
+        progress.accept(figures.line(name, sample));
     }
 
-    /** The measurements of this name; empty if there are none. */
-    Optional<Summary> summary(String name) {
-        return Optional.ofNullable(samples.get(name)).map(Summary::of);
+    /** One a round; empty if this was not measured. */
+    List<Sample> of(String name) {
+        return samples.getOrDefault(name, List.of());
+    }
+
+    double rate(String name) {
+        return figures.rate(of(name));
     }
 
     /** The fastest of these names, among those measured. */
     Optional<String> fastest(List<String> names) {
-        return names.stream()
-                .filter(samples::containsKey)
-                .max(Comparator.comparingDouble(
-                        name -> summary(name).orElseThrow().mibPerSecond()));
+        return names.stream().filter(samples::containsKey).max(Comparator.comparingDouble(this::rate));
     }
 
     /** All names, in the order of their first measurement. */

@@ -16,29 +16,30 @@ final class MountProcess implements AutoCloseable {
     private final Process process;
     private final Path mountPoint;
     private final Path log;
+    private final long startedAt;
 
-    private MountProcess(Process process, Path mountPoint, Path log) {
+    private MountProcess(Process process, Path mountPoint, Path log, long startedAt) {
         this.process = process;
         this.mountPoint = mountPoint;
         this.log = log;
+        this.startedAt = startedAt;
     }
 
     /**
      * Starts it without waiting.
      *
-     * @param penstock the launcher, bin/penstock
      * @param source BUCKET/PREFIX
      * @param mountPoint an existing, empty folder
      * @param options of {@code penstock mount}
      * @param log receives its output
      */
-    static MountProcess start(
-            Path penstock, String source, Path mountPoint, S3Target server, List<String> options, Path log)
+    static MountProcess start(String source, Path mountPoint, S3Target server, List<String> options, Path log)
             throws IOException {
+        long startedAt = System.nanoTime();
         Path settings = log.resolveSibling("penstock.yaml"); // instead of the settings of this machine's mounts
         Files.writeString(settings, "defaults: {}\n");
         List<String> command = new ArrayList<>(List.of(
-                penstock.toString(),
+                BenchRun.penstock().toString(),
                 "mount",
                 source,
                 mountPoint.toString(),
@@ -51,12 +52,22 @@ final class MountProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         server.addKeysTo(builder.environment());
-        return new MountProcess(builder.start(), mountPoint, log);
+        return new MountProcess(builder.start(), mountPoint, log, startedAt);
     }
 
     /** The serving JVM: the launcher replaces itself with it. */
     long pid() {
         return process.pid();
+    }
+
+    /** Its output. */
+    Path log() {
+        return log;
+    }
+
+    /** By {@link System#nanoTime}. */
+    long startedAt() {
+        return startedAt;
     }
 
     Path path() {

@@ -1,7 +1,5 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ObjectStore;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -60,46 +58,30 @@ final class NamesCommand implements Callable<Integer> {
 
     private static Scenario<NamesRig> scenario(Group group) {
         return switch (group) {
-            case FILES -> new NamedFiles();
-            case REPLACED -> new ReplacedFiles();
-            case FOLDERS -> new WholeFolders();
-            case ARCHIVE -> new ExtractedArchive();
+            case FILES -> NamesScenarios.files();
+            case REPLACED -> NamesScenarios.replaced();
+            case FOLDERS -> NamesScenarios.folders();
+            case ARCHIVE -> NamesScenarios.archive();
         };
     }
 
     @Override
     public Integer call() throws Exception {
-        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         int count = count();
-        TreeResults results = new TreeResults(System.err::println);
+        Measurements results = new Measurements(ReportFigures.NAMES, System.err::println);
         List<Scenario<NamesRig>> scenarios = RunOptions.scenarios(only, NamesCommand::scenario);
         String heading;
-        try (Resources resources = new Resources()) {
-            Scratch scratch = resources.add(run.place().openScratch(count * SPACE_PER_FILE));
-            S3Target server = servers.open(scratch, resources);
+        try (BenchRun opened = run.open(count * SPACE_PER_FILE)) {
+            S3Target server = servers.open(opened);
             heading = run.heading(
-                    "names",
-                    Conditions.current(home, scratch.root()),
-                    server,
-                    String.format(Locale.ROOT, "%,d files of %d bytes", count, NamesRig.SIZE));
-            System.err.println(heading);
-            BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
-            ObjectStore store = folder.connect(server, run.place(), resources);
-            measure(
-                    scenarios,
-                    new NamesRig(
-                            folder.mounts(home, server, run.place(), scratch, resources),
-                            count,
-                            folder.keyPrefix(),
-                            store,
-                            resources.add(new ServerRequests(server)),
-                            scratch,
-                            results),
-                    resources);
+                    "names", opened, server, String.format(Locale.ROOT, "%,d files of %d bytes", count, NamesRig.SIZE));
+            NamesRig rig = new NamesRig(new BenchFolder(opened, server, servers.bucket(), prefix), count, results);
+            AutoCloseable _ = opened.resources().add(rig::removeAll);
+            rig.warmUp();
+            run.measure(scenarios, rig, _ -> {}, NamesRig::removeAll);
         }
-        List<ReportRow> rows = RunOptions.rows(scenarios);
-        String text = heading + "\n\n" + results.markdown(rows);
-        run.publish(home, "names", text, "Operations on names, beside their ceilings", results.bars(rows));
+        ReportTable report = new ReportTable(results, RunOptions.rows(scenarios));
+        run.publish("names", heading, "Operations on names, beside their ceilings", report, "");
         return 0;
     }
 
@@ -109,11 +91,5 @@ final class NamesCommand implements Callable<Integer> {
             throw new BenchException("--files " + count + ": must be 10 or more");
         }
         return count;
-    }
-
-    private void measure(List<Scenario<NamesRig>> scenarios, NamesRig rig, Resources resources) throws Exception {
-        AutoCloseable _ = resources.add(rig::removeAll);
-        rig.warmUp();
-        run.measure(scenarios, rig, () -> {}, rig::removeAll);
     }
 }

@@ -1,8 +1,8 @@
 package io.penstock.benchmarks;
 
 import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.tools.measure.Measurement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,8 +13,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Shared by the scenarios of operations on names: mounts, the raw client, and a place for results. One thread. */
-final class NamesRig {
+/** Shared by the scenarios of operations on names: the raw client, and the requests that the server counts. */
+final class NamesRig extends Rig {
     /** Bytes per file. */
     static final int SIZE = 100;
 
@@ -26,40 +26,21 @@ final class NamesRig {
 
     private static final Duration UPLOAD_TIMEOUT = Duration.ofMinutes(10);
 
-    private final FreshMounts mounts;
     private final int files;
-    private final String prefix;
-    private final ObjectStore store;
     private final RawPuts puts;
     private final RawNames names;
     private final ServerRequests server;
-    private final Scratch scratch;
-    private final TreeResults results;
 
     /** Requests that this rig makes during a measurement. */
     private long own;
 
-    /**
-     * @param files number per row
-     * @param prefix of the keys, with its slash; the mounted one
-     */
-    NamesRig(
-            FreshMounts mounts,
-            int files,
-            String prefix,
-            ObjectStore store,
-            ServerRequests server,
-            Scratch scratch,
-            TreeResults results) {
-        this.mounts = mounts;
+    /** @param files number per row */
+    NamesRig(BenchFolder folder, int files, Measurements results) {
+        super(folder, results);
         this.files = files;
-        this.prefix = prefix;
-        this.store = store;
-        this.puts = new RawPuts(store);
-        this.names = new RawNames(store);
-        this.server = server;
-        this.scratch = scratch;
-        this.results = results;
+        this.puts = new RawPuts(folder.store());
+        this.names = new RawNames(folder.store());
+        this.server = folder.run().resources().add(new ServerRequests(folder.server()));
     }
 
     int files() {
@@ -74,13 +55,10 @@ final class NamesRig {
         return names;
     }
 
-    Scratch scratch() {
-        return scratch;
-    }
-
     /** Mounts with an empty cache, and makes each kind of call, so that its code is compiled. */
+    @Override
     MountProcess mount(String... options) throws Exception {
-        MountProcess mount = mounts.mount(options);
+        MountProcess mount = super.mount(options);
         int count = Math.ceilDiv(files, WARM_UP);
         Path folder = Files.createDirectory(mount.path().resolve("warm-up"));
         List<Path> made = WriteRig.files(mount, "warm-up/", count);
@@ -94,10 +72,6 @@ final class NamesRig {
         return mount;
     }
 
-    void unmount(MountProcess mount) throws Exception {
-        mounts.unmount(mount);
-    }
-
     /** Makes each kind of request with the raw client, so that its code is compiled. */
     void warmUp() throws Exception {
         List<String> keys = provide("warm-up/", Math.ceilDiv(files, WARM_UP));
@@ -106,9 +80,9 @@ final class NamesRig {
         removeAll();
     }
 
-    /** This many keys below the mounted prefix. */
+    /** This many keys below the mounted folder. */
     List<String> keys(String name, int count) {
-        return WriteRig.keys(prefix, name, count);
+        return WriteRig.keys(folder().keyPrefix(), name, count);
     }
 
     /** Creates these objects; returns the keys. */
@@ -118,14 +92,15 @@ final class NamesRig {
         return keys;
     }
 
-    /** Creates an object for each of these names below the mounted prefix. */
-    void provide(List<String> names) throws Exception {
-        Measurement _ = puts.wholes(names.stream().map(prefix::concat).toList(), SIZE, THREADS);
+    /** Creates an object for each of these names below the mounted folder. */
+    void provide(List<String> below) throws Exception {
+        Measurement _ =
+                puts.wholes(below.stream().map(folder().keyPrefix()::concat).toList(), SIZE, THREADS);
     }
 
     /** The objects below a folder, whose name ends with a slash. */
     List<StoredObject> list(String folder) throws Exception {
-        List<StoredObject> objects = RawListing.objects(store, prefix + folder);
+        List<StoredObject> objects = RawListing.objects(folder().store(), folder().keyPrefix() + folder);
         own += Math.max(1, Math.ceilDiv(objects.size(), ListRequest.MAX_KEYS));
         return objects;
     }
@@ -150,28 +125,14 @@ final class NamesRig {
         return sizes.length == count && Arrays.stream(sizes).allMatch(size -> size == SIZE);
     }
 
-    /** Measures calls that a mount serves. */
-    void served(String name, MountProcess mount, Sample.Work work) throws Exception {
-        measure(name, mount.pid(), work);
-    }
-
-    /** Measures requests that this JVM makes itself. */
-    void raw(String name, Sample.Work work) throws Exception {
-        measure(name, ProcessHandle.current().pid(), work);
-    }
-
-    private void measure(String name, long pid, Sample.Work work) throws Exception {
-        KernelCaches.sync();
+    @Override
+    Sample measure(List<Long> pids, Sample.Work work) throws Exception {
         OptionalLong before = requests();
-        Sample sample = ProcessUsage.measure(pid, work);
+        Sample sample = super.measure(pids, work);
         OptionalLong after = requests();
-        results.add(
-                name,
-                new NamesSample(
-                        sample,
-                        before.isPresent() && after.isPresent()
-                                ? OptionalLong.of(after.getAsLong() - before.getAsLong())
-                                : OptionalLong.empty()));
+        return before.isPresent() && after.isPresent()
+                ? sample.with(OptionalLong.of(after.getAsLong() - before.getAsLong()))
+                : sample;
     }
 
     /** Requests of all clients except this rig. */
@@ -182,7 +143,7 @@ final class NamesRig {
 
     /** Removes all objects, so that the next scenario starts like this one. */
     void removeAll() throws Exception {
-        puts.remove(RawListing.objects(store, prefix).stream()
+        puts.remove(RawListing.objects(folder().store(), folder().keyPrefix()).stream()
                 .map(object -> object.version().key())
                 .toList());
     }

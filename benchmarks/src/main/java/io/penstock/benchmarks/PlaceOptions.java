@@ -77,13 +77,13 @@ final class PlaceOptions {
     }
 
     /** The folder for the tables. */
-    Path results(Path home) throws IOException {
-        return Files.createDirectories(out != null ? out : home.resolve("benchmarks/target/bench"));
+    Path results() throws IOException {
+        return Files.createDirectories(out != null ? out : BenchRun.home().resolve("benchmarks/target/bench"));
     }
 
     /** Prints headings and tables, and writes them to {@code NAME.md}. */
-    void publish(Path home, String name, String text) throws IOException {
-        Path file = results(home).resolve(name + ".md");
+    void publish(String name, String text) throws IOException {
+        Path file = results().resolve(name + ".md");
         Files.writeString(file, text);
         System.out.println(text);
         System.err.println("written: " + file);

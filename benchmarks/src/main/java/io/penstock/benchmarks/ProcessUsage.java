@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,11 +45,6 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
                         .orElseThrow(() ->
                                 new IllegalArgumentException("the process has ended: its status shows no " + name))
                 << 10;
-    }
-
-    /** Measures work that the process serves. */
-    static Sample measure(long pid, Sample.Work work) throws Exception {
-        return measure(List.of(pid), work);
     }
 
     /** Measures work that the processes serve. The cost includes later work, such as writing to the cache's disk. */

@@ -4,13 +4,16 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 
 /** The ceiling of every cold read: the rate of the mount's own S3 client if the bytes are discarded. */
 final class RawGets {
+    private static final int MEMORY = 1 << 20;
+
     private final ObjectStore store;
 
     RawGets(ObjectStore store) {
@@ -20,16 +23,18 @@ final class RawGets {
     record Request(ObjectVersion version, ByteRange range) {}
 
     /** Makes all requests in order, this many at a time; an operation is a request. */
-    Measurement run(List<Request> requests, int concurrency) throws ExecutionException, InterruptedException {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.each(requests.size(), concurrency, Lanes.VIRTUAL, () -> {
-            BodySink sink = new Nowhere();
-            return i -> store.get(requests.get(i).version(), requests.get(i).range(), sink);
-        });
-        long elapsed = System.nanoTime() - start;
+    Measurement run(List<Request> requests, int concurrency) throws Exception {
         long bytes =
                 requests.stream().mapToLong(request -> request.range().length()).sum();
-        return Measurement.of(bytes, elapsed, nanos);
+        return Workers.REQUESTS
+                .run(
+                        concurrency,
+                        requests.size(),
+                        Workers.NO_LIMIT,
+                        MEMORY,
+                        (i, memory) -> store.get(
+                                requests.get(i).version(), requests.get(i).range(), new Nowhere(memory)))
+                .withBytes(bytes);
     }
 
     /** Whole objects in ranges, one range of each object in turn, as readers of all of them would request. */
@@ -48,9 +53,7 @@ final class RawGets {
     }
 
     /** Overwrites the previous bytes: they go to memory like that of a cache's page, and no further. */
-    private static final class Nowhere implements BodySink {
-        private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 20);
-
+    private record Nowhere(ByteBuffer memory) implements BodySink {
         @Override
         public ByteBuffer buffer() {
             return memory.clear();

@@ -7,6 +7,8 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,13 +35,11 @@ final class RawListing {
     Measurement run(int concurrency) throws Exception {
         int pages = Math.toIntExact(TreeRig.pages(objects));
         AtomicLong listed = new AtomicLong();
-        long start = System.nanoTime();
-        long[] _ = Lanes.concurrently(pages, concurrency, page -> listed.addAndGet(list(page)));
-        long nanos = System.nanoTime() - start;
+        Measurement run = Workers.REQUESTS.run(concurrency, pages, (page, _) -> listed.addAndGet(list(page)));
         if (listed.get() != objects.count()) {
             throw new BenchException(listed + " names were listed of " + objects.count());
         }
-        return Measurement.ofWhole(objects.count(), nanos);
+        return Measurement.ofWhole(objects.count(), run.nanos());
     }
 
     /** All objects below a prefix, with one request after another; not measured. */

@@ -6,6 +6,9 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
+import java.io.IOException;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -22,14 +25,12 @@ final class RawNames {
 
     /** One HEAD each. */
     Measurement attributes(List<String> keys, int concurrency) throws Exception {
-        return each(keys.size(), concurrency, i -> {
-            StoredObject _ = store.head(keys.get(i));
-        });
+        return Workers.REQUESTS.run(concurrency, keys.size(), (i, _) -> store.head(keys.get(i)));
     }
 
     /** One CopyObject and one DeleteObject each. */
     Measurement renames(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
-        return each(objects.size(), concurrency, i -> {
+        return Workers.REQUESTS.run(concurrency, objects.size(), (i, _) -> {
             ObjectVersion source = objects.get(i).version();
             String key = target.apply(source.key());
             ObjectVersion _ = store.copy(source, key, ObjectProperties.ofNew(key), WriteCondition.ALWAYS);
@@ -39,32 +40,26 @@ final class RawNames {
 
     /** One DeleteObject each. */
     Measurement removals(List<String> keys, int concurrency) throws Exception {
-        return each(keys.size(), concurrency, i -> store.delete(keys.get(i)));
+        return Workers.REQUESTS.run(concurrency, keys.size(), (i, _) -> store.delete(keys.get(i)));
     }
 
     /** One CopyObject each, and then a DeleteObjects per thousand. */
     Measurement move(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
         long start = System.nanoTime();
-        long[] _ = Lanes.concurrently(objects.size(), concurrency, i -> {
+        Measurement _ = Workers.REQUESTS.run(concurrency, objects.size(), (i, _) -> {
             StoredObject source = objects.get(i);
             ObjectVersion _ =
                     store.duplicate(source, target.apply(source.version().key()), UploadListener.NOBODY);
         });
         int most = ObjectStore.MOST_DELETED;
-        long[] _ = Lanes.concurrently(Math.ceilDiv(objects.size(), most), concurrency, i -> {
+        Measurement _ = Workers.REQUESTS.run(concurrency, Math.ceilDiv(objects.size(), most), (i, _) -> {
             List<ObjectVersion> batch = objects.subList(i * most, Math.min((i + 1) * most, objects.size())).stream()
                     .map(StoredObject::version)
                     .toList();
             if (!store.deleteAll(batch).isEmpty()) {
-                throw new BenchException("another client changes the benchmark's objects");
+                throw new IOException("another client changes the benchmark's objects");
             }
         });
         return Measurement.ofWhole(objects.size(), System.nanoTime() - start);
-    }
-
-    private static Measurement each(int count, int concurrency, Lanes.Operation operation) throws Exception {
-        long start = System.nanoTime();
-        long[] nanos = Lanes.concurrently(count, concurrency, operation);
-        return Measurement.of(count, System.nanoTime() - start, nanos);
     }
 }

@@ -1,12 +1,13 @@
 package io.penstock.benchmarks;
 
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.OptionalInt;
@@ -30,18 +31,23 @@ final class RawPuts {
         long start = System.nanoTime();
         boolean completed = false;
         try {
-            long[] _ = Lanes.concurrently(
-                    uploads.length, uploads.length, i -> uploads[i] = store.createUpload(keys.get(i)));
-            long[] nanos = Lanes.concurrently(uploads.length * each, concurrency, i -> {
+            Measurement _ = Workers.REQUESTS.run(
+                    uploads.length, uploads.length, (i, _) -> uploads[i] = store.createUpload(keys.get(i)));
+            Measurement sent = Workers.REQUESTS.run(concurrency, uploads.length * each, (i, _) -> {
                 int object = i % uploads.length;
                 int part = i / uploads.length;
                 parts[object][part] = store.uploadPart(uploads[object], part + 1, body);
             });
-            long[] _ = Lanes.concurrently(uploads.length, uploads.length, i -> {
+            Measurement _ = Workers.REQUESTS.run(uploads.length, uploads.length, (i, _) -> {
                 var _ = store.complete(uploads[i], List.of(parts[i]), WriteCondition.ALWAYS);
             });
             completed = true;
-            return Measurement.of((long) uploads.length * each * partSize, System.nanoTime() - start, nanos);
+            return new Measurement(
+                    (long) uploads.length * each * partSize,
+                    sent.operations(),
+                    System.nanoTime() - start,
+                    sent.p50Nanos(),
+                    sent.p99Nanos());
         } finally {
             if (!completed) {
                 abort(uploads);
@@ -64,16 +70,14 @@ final class RawPuts {
     /** Sends whole objects; an operation is an object. */
     Measurement wholes(List<String> keys, int size, int concurrency) throws Exception {
         Body body = new Body(size);
-        long start = System.nanoTime();
-        long[] nanos = Lanes.concurrently(keys.size(), concurrency, i -> {
-            ObjectVersion _ = store.put(keys.get(i), body, WriteCondition.ALWAYS);
-        });
-        return Measurement.of((long) keys.size() * size, System.nanoTime() - start, nanos);
+        return Workers.REQUESTS
+                .run(concurrency, keys.size(), (i, _) -> store.put(keys.get(i), body, WriteCondition.ALWAYS))
+                .withBytes((long) keys.size() * size);
     }
 
     /** Removes objects; not measured. */
     void remove(List<String> keys) throws Exception {
-        Lanes.concurrently(keys.size(), WriteRig.THREADS, i -> store.delete(keys.get(i)));
+        Measurement _ = Workers.REQUESTS.run(WriteRig.THREADS, keys.size(), (i, _) -> store.delete(keys.get(i)));
     }
 
     /** The same bytes for all, and their checksum. */

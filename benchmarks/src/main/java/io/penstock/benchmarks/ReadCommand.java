@@ -1,11 +1,7 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.StoredObject;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -49,34 +45,30 @@ final class ReadCommand implements Callable<Integer> {
 
     private Scenario<ReadRig> scenario(Group group) {
         return switch (group) {
-            case SEQUENTIAL -> new ColdSequential(servers.isOwnWithTls());
-            case MODELS -> new WholeModels();
-            case STREAMS -> new InterleavedStreams();
-            case RANDOM -> new ColdRandom();
-            case SMALL -> new SmallFiles();
-            case WARM -> new WarmReads(run.quick() ? 2 : 10);
+            case SEQUENTIAL -> ReadScenarios.sequential(servers.isOwnWithTls());
+            case MODELS -> ReadScenarios.models();
+            case STREAMS -> ReadScenarios.streams();
+            case RANDOM -> ReadScenarios.random();
+            case SMALL -> ReadScenarios.small();
+            case WARM -> new WarmReads(run.quick() ? 2 : 10).scenario();
         };
     }
 
     @Override
     public Integer call() throws Exception {
-        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         DataSet data = dataOptions.dataSet(run.quick());
-        Measurements results = new Measurements(System.err::println);
+        Measurements results = new Measurements(ReportFigures.BYTES, System.err::println);
         List<Scenario<ReadRig>> scenarios = RunOptions.scenarios(only, this::scenario);
         String heading;
-        try (Resources resources = new Resources()) {
-            // Up to three copies of the data exist: the server's, the cache's and the bare files.
-            Scratch scratch = resources.add(run.place().openScratch(3 * data.totalBytes()));
-            Conditions machine = Conditions.current(home, scratch.root());
-            S3Target server = servers.open(scratch, resources);
-            heading = run.heading("read", machine, server, describe(data));
-            System.err.println(heading);
-            ReadRig rig = rig(home, data, server, scratch, resources, results);
-            run.measure(scenarios, rig, rig::warmServer, () -> {});
+        // Up to three copies of the data exist: the server's, the cache's and the bare files.
+        try (BenchRun opened = run.open(3 * data.totalBytes())) {
+            S3Target server = servers.open(opened);
+            heading = run.heading("read", opened, server, describe(data));
+            BenchFolder folder = dataOptions.folder(opened, server, servers.bucket(), run.quick());
+            run.measure(scenarios, new ReadRig(folder, data, results), ReadRig::warmServer, _ -> {});
         }
-        List<ReportRow> rows = RunOptions.rows(scenarios, ReadRig.FIRST_READ);
-        run.publish(home, "read", heading, "Reads, as a part of their ceilings", new ReportTable(results, rows));
+        ReportTable report = new ReportTable(results, RunOptions.rows(scenarios, ReadRig.FIRST_READ));
+        run.publish("read", heading, "Reads, as a part of their ceilings", report, "");
         return 0;
     }
 
@@ -87,15 +79,5 @@ final class ReadCommand implements Callable<Integer> {
                 data.shardSize() >> 20,
                 data.smallFiles(),
                 KernelCaches.canBeDropped() ? "dropped" : "NOT DROPPED, for lack of root's rights,");
-    }
-
-    private ReadRig rig(
-            Path home, DataSet data, S3Target server, Scratch scratch, Resources resources, Measurements results)
-            throws Exception {
-        BenchmarkFolder folder = dataOptions.folder(servers.bucket(), run.quick());
-        ObjectStore store = folder.connect(server, run.place(), resources);
-        Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
-        FreshMounts mounts = folder.mounts(home, server, run.place(), scratch, resources);
-        return new ReadRig(mounts, data, objects, store, scratch, results);
     }
 }

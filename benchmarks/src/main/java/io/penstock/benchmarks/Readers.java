@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

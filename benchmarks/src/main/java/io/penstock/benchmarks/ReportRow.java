@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -13,12 +14,17 @@ record ReportRow(String name, List<Ceiling> ceilings) {
         ceilings = List.copyOf(ceilings);
     }
 
-    ReportRow(String name, Ceiling... ceilings) {
-        this(name, List.of(ceilings));
+    static ReportRow of(String name, Ceiling first, Ceiling second) {
+        return new ReportRow(name, List.of(first, second));
+    }
+
+    /** @param ceilings names of measurements */
+    static ReportRow of(String name, String... ceilings) {
+        return new ReportRow(name, Arrays.stream(ceilings).map(Ceiling::new).toList());
     }
 
     /**
-     * The rate of the same bytes without a mount, or with a simpler one.
+     * The rate of the same work without a mount, or with a simpler one.
      *
      * @param names of measurements, of which the fastest counts
      */

@@ -1,10 +1,10 @@
 package io.penstock.benchmarks;
 
+import io.penstock.benchmarks.ReportFigures.Column;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
 /** Formats results: rows with the ratios to their ceilings, then the ceilings. */
@@ -14,9 +14,8 @@ final class ReportTable {
 
     ReportTable(Measurements results, List<ReportRow> rows) {
         this.results = results;
-        this.rows = rows.stream()
-                .filter(row -> results.summary(row.name()).isPresent())
-                .toList();
+        this.rows =
+                rows.stream().filter(row -> !results.of(row.name()).isEmpty()).toList();
     }
 
     /**
@@ -33,11 +32,7 @@ final class ReportTable {
     /** Empty if the ceiling was not measured. */
     Optional<Ratio> ratio(ReportRow row, ReportRow.Ceiling ceiling) {
         return results.fastest(ceiling.names())
-                .map(name -> new Ratio(mibPerSecond(row.name()) / mibPerSecond(name), name));
-    }
-
-    private double mibPerSecond(String name) {
-        return results.summary(name).orElseThrow().mibPerSecond();
+                .map(name -> new Ratio(results.rate(row.name()) / results.rate(name), name));
     }
 
     List<Bar> bars() {
@@ -53,27 +48,32 @@ final class ReportTable {
 
     /** Two tables. */
     String markdown() {
-        StringBuilder text = new StringBuilder();
-        text.append("| | MiB/s | per s | p50 ms | p99 ms | CPU s/GiB | resident MiB | of its ceiling |\n");
-        text.append("|---|--:|--:|--:|--:|--:|--:|---|\n");
+        List<Column> columns = results.figures().columns();
+        StringBuilder text = new StringBuilder(head("", columns, " of its ceiling |", "---|"));
         for (ReportRow row : rows) {
-            Summary summary = results.summary(row.name()).orElseThrow();
-            text.append(line(
-                    row.name(),
-                    figures(summary),
-                    optional(summary.cpuSecondsPerGib()),
-                    optional(summary.peakResidentMib()),
-                    ratios(row)));
+            text.append(line(row.name(), columns))
+                    .append(' ')
+                    .append(ratios(row))
+                    .append(" |\n");
         }
-        text.append("\n| ceiling | MiB/s | per s | p50 ms | p99 ms | CPU s/GiB |\n|---|--:|--:|--:|--:|--:|\n");
+        text.append('\n').append(head("ceiling", columns, "", ""));
         List<String> shown = rows.stream().map(ReportRow::name).toList();
-        for (String name : results.names()) {
-            if (!shown.contains(name)) {
-                Summary summary = results.summary(name).orElseThrow();
-                text.append(line(name, figures(summary), optional(summary.cpuSecondsPerGib())));
-            }
-        }
+        results.names().stream()
+                .filter(name -> !shown.contains(name))
+                .forEach(name -> text.append(line(name, columns)).append('\n'));
         return text.toString();
+    }
+
+    private static String head(String title, List<Column> columns, String last, String lastRule) {
+        return "| " + title + " | " + columns.stream().map(Column::title).collect(Collectors.joining(" | ")) + " |"
+                + last + "\n|---|" + "--:|".repeat(columns.size()) + lastRule + "\n";
+    }
+
+    private String line(String name, List<Column> columns) {
+        List<Sample> samples = results.of(name);
+        return "| " + name + " | "
+                + columns.stream().map(column -> column.cell().apply(samples)).collect(Collectors.joining(" | "))
+                + " |";
     }
 
     private String ratios(ReportRow row) {
@@ -88,29 +88,5 @@ final class ReportTable {
                         .stream())
                 .distinct()
                 .collect(Collectors.joining("; "));
-    }
-
-    private static String figures(Summary summary) {
-        return String.join(
-                " | ",
-                significant(summary.mibPerSecond()),
-                significant(summary.operationsPerSecond()),
-                significant(summary.p50Millis()),
-                significant(summary.p99Millis()));
-    }
-
-    private static String line(String... cells) {
-        return "| " + String.join(" | ", cells) + " |\n";
-    }
-
-    /** A dash if there is no value. */
-    static String optional(OptionalDouble value) {
-        return value.isPresent() ? significant(value.getAsDouble()) : "–";
-    }
-
-    /** Three significant digits with grouped thousands; no decimals from 100 on. */
-    static String significant(double value) {
-        int digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
-        return String.format(Locale.ROOT, "%,." + digits + "f", value);
     }
 }

@@ -35,6 +35,11 @@ final class RunOptions {
         return place;
     }
 
+    /** @param needed bytes that the run will write to the disk */
+    BenchRun open(long needed) throws IOException, InterruptedException, BenchException {
+        return BenchRun.open(place, needed);
+    }
+
     /** The scenarios of the groups chosen by the user, in the order of the groups. */
     static <G extends Enum<G>, R> List<Scenario<R>> scenarios(List<G> only, Function<G, Scenario<R>> scenario) {
         return only.stream().distinct().sorted().map(scenario).toList();
@@ -42,7 +47,7 @@ final class RunOptions {
 
     /** Measures all scenarios in each round. */
     <R> void measure(List<Scenario<R>> scenarios, R rig) throws Exception {
-        measure(scenarios, rig, () -> {}, () -> {});
+        measure(scenarios, rig, _ -> {}, _ -> {});
     }
 
     /**
@@ -51,20 +56,16 @@ final class RunOptions {
      * @param before called before each round
      * @param after called after each scenario
      */
-    <R> void measure(List<Scenario<R>> scenarios, R rig, Hook before, Hook after) throws Exception {
+    <R> void measure(List<Scenario<R>> scenarios, R rig, Scenario.Step<R> before, Scenario.Step<R> after)
+            throws Exception {
         for (int round = 1; round <= rounds(); round++) {
             System.err.println("round " + round + " of " + rounds());
-            before.run();
+            before.run(rig);
             for (Scenario<R> scenario : scenarios) {
-                scenario.round(rig);
-                after.run();
+                scenario.round().run(rig);
+                after.run(rig);
             }
         }
-    }
-
-    /** A step between the measurements. */
-    interface Hook {
-        void run() throws Exception;
     }
 
     /** The rows of a report: these, followed by those of the scenarios. */
@@ -73,29 +74,30 @@ final class RunOptions {
                 .toList();
     }
 
-    /** The circumstances that a reader of the figures must know. */
-    String heading(String command, Conditions machine, S3Target server, String data) {
-        return String.format(
+    /** The circumstances that a reader of the figures must know; also printed. */
+    String heading(String command, BenchRun run, S3Target server, String data) {
+        String heading = String.format(
                 Locale.ROOT,
                 "`bin/bench %s` on %s, %s. %s, %s. Mount options: %s.",
                 command,
                 server.name(),
-                machine.describe(),
+                run.machine().describe(),
                 data,
                 rounds() == 1 ? "one round" : "medians of " + rounds() + " rounds",
                 place.settings());
+        System.err.println(heading);
+        return heading;
     }
 
-    /** Prints the tables, and writes them and the chart to {@code NAME.md} and {@code NAME.svg}. */
-    void publish(Path home, String name, String heading, String title, ReportTable report) throws IOException {
-        publish(home, name, heading + "\n\n" + report.markdown(), title, report.bars());
-    }
-
-    /** @param text headings and tables */
-    void publish(Path home, String name, String text, String title, List<ReportTable.Bar> bars) throws IOException {
-        Path folder = place.results(home);
-        Files.writeString(folder.resolve(name + ".svg"), Chart.svg(title, bars));
-        place.publish(home, name, text);
-        System.err.println("written: " + folder.resolve(name + ".svg"));
+    /**
+     * Prints the tables, and writes them and the chart to {@code NAME.md} and {@code NAME.svg}.
+     *
+     * @param more text below the tables
+     */
+    void publish(String name, String heading, String title, ReportTable report, String more) throws IOException {
+        Path chart = place.results().resolve(name + ".svg");
+        Files.writeString(chart, Chart.svg(title, report.bars()));
+        place.publish(name, heading + "\n\n" + report.markdown() + more);
+        System.err.println("written: " + chart);
     }
 }

@@ -1,5 +1,7 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,8 +9,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param measurement the amount moved, and its time
  * @param cost of the process that served it; null if only the kernel did
+ * @param requests that the server received during the run; empty if they were not counted
  */
-record Sample(Measurement measurement, @Nullable Cost cost) {
+record Sample(Measurement measurement, @Nullable Cost cost, OptionalLong requests) {
+    Sample(Measurement measurement, @Nullable Cost cost) {
+        this(measurement, cost, OptionalLong.empty());
+    }
+
     /**
      * A process's share of a run.
      *
@@ -21,5 +28,9 @@ record Sample(Measurement measurement, @Nullable Cost cost) {
     @FunctionalInterface
     interface Work {
         Measurement run() throws Exception;
+    }
+
+    Sample with(OptionalLong counted) {
+        return new Sample(measurement, cost, counted);
     }
 }

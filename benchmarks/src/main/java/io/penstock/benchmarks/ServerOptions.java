@@ -51,7 +51,7 @@ final class ServerOptions {
         return bundle == null ? null : Path.of(bundle);
     }
 
-    S3Target open(Scratch scratch, Resources resources) throws BenchException, IOException, InterruptedException {
+    S3Target open(BenchRun run) throws BenchException, IOException, InterruptedException {
         if (endpoint != null && bucket == null) {
             throw new BenchException("--endpoint " + endpoint + ": --bucket is needed too");
         }
@@ -60,8 +60,8 @@ final class ServerOptions {
                     + " --endpoint, and its authority's file (PEM) as AWS_CA_BUNDLE");
         }
         if (bucket == null) {
-            OwnCertificate certificate = tls ? OwnCertificate.make(scratch.folder("certificate")) : null;
-            S3Target server = OwnServers.start(scratch.folder("server"), certificate, resources);
+            OwnCertificate certificate = tls ? OwnCertificate.make(run.scratch().folder("certificate")) : null;
+            S3Target server = OwnServers.start(run.scratch().folder("server"), certificate, run.resources());
             try (SdkUploads uploads = new SdkUploads(server, bucket())) {
                 uploads.createBucket();
             }

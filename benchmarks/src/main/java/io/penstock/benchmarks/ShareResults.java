@@ -1,6 +1,5 @@
 package io.penstock.benchmarks;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,7 +12,6 @@ final class ShareResults {
     private final Measurements results;
     private final Consumer<String> progress;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
-    private final Map<String, List<String>> notes = new LinkedHashMap<>();
 
     private record Entry(GroupTraffic traffic, long bytes) {
         double copies() {
@@ -43,11 +41,6 @@ final class ShareResults {
         entries.merge(name, entry, (all, one) -> new Entry(all.traffic.plus(one.traffic), all.bytes + one.bytes));
     }
 
-    /** Records a figure of a round for which the tables have no column. */
-    void note(String what, String figure) {
-        notes.computeIfAbsent(what, _ -> new ArrayList<>()).add(figure);
-    }
-
     /** @param rows those measured in groups get a line */
     String markdown(List<ReportRow> rows) {
         StringBuilder text = new StringBuilder("""
@@ -55,11 +48,6 @@ final class ShareResults {
             |---|--:|--:|--:|---|--:|--:|
             """);
         entries.forEach((name, entry) -> text.append(line(name, entry, rows)));
-        notes.forEach((what, figures) -> text.append("\n")
-                .append(what)
-                .append(": ")
-                .append(String.join(", ", figures))
-                .append(".\n"));
         return text.toString();
     }
 
@@ -74,7 +62,7 @@ final class ShareResults {
                 entry.percentFromPeers(),
                 traffic.causes(),
                 traffic.members(),
-                slowest(name, rows).map(ReportTable::significant).orElse("–"));
+                slowest(name, rows).map(ReportFigures::significant).orElse("–"));
     }
 
     private Optional<Double> slowest(String name, List<ReportRow> rows) {
@@ -83,7 +71,12 @@ final class ShareResults {
                 .flatMap(row -> row.ceilings().stream())
                 .findFirst()
                 .flatMap(ceiling -> results.fastest(ceiling.names()))
-                .flatMap(results::summary)
-                .flatMap(ceiling -> results.summary(name).map(row -> row.p99Millis() / ceiling.p99Millis()));
+                .map(ceiling -> p99(name) / p99(ceiling));
+    }
+
+    private double p99(String name) {
+        return ReportFigures.median(
+                        results.of(name), sample -> sample.measurement().p99Nanos())
+                .orElse(Double.NaN);
     }
 }

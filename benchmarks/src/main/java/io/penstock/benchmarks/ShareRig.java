@@ -1,32 +1,33 @@
 package io.penstock.benchmarks;
 
+import io.penstock.tools.measure.Measurement;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Shared by the scenarios of nodes that share their caches: the data, mounts with and without a group, and results. */
-final class ShareRig {
-    private final ReadRig reads;
-    private final FreshMounts mounts;
-    private final NodeTrust trust;
+/** Shared by the scenarios of nodes that share their caches: mounts with and without a group, and where bytes came from. */
+final class ShareRig extends ReadRig {
+    private final @Nullable GroupAuthority authority;
     private final int nodes;
     private final ShareResults results;
 
-    /** @param nodes per group */
-    ShareRig(ReadRig reads, FreshMounts mounts, NodeTrust trust, int nodes, ShareResults results) {
-        this.reads = reads;
-        this.mounts = mounts;
-        this.trust = trust;
+    /**
+     * @param authority that certifies the nodes; null to share in the clear
+     * @param nodes per group
+     */
+    ShareRig(
+            BenchFolder folder,
+            DataSet data,
+            @Nullable GroupAuthority authority,
+            int nodes,
+            Measurements measurements,
+            ShareResults results)
+            throws Exception {
+        super(folder, data, measurements);
+        this.authority = authority;
         this.nodes = nodes;
         this.results = results;
-    }
-
-    ReadRig reads() {
-        return reads;
-    }
-
-    DataSet data() {
-        return reads.data();
     }
 
     int nodes() {
@@ -37,18 +38,18 @@ final class ShareRig {
     void direct(String name, int count, Readers readers) throws Exception {
         List<MountProcess> direct = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
-            direct.add(mounts.mount(CacheGroup.name(number), List.of()));
+            direct.add(folder().mount(CacheGroup.name(number), List.of()));
         }
         warmUp(direct);
-        reads.served(name, direct, () -> readers.read(reads, folders(direct)));
+        served(name, direct, () -> readers.read(this, folders(direct)));
         for (MountProcess mount : direct) {
-            mounts.unmount(mount);
+            unmount(mount);
         }
     }
 
     /** A group with empty caches, except for the warm-up shard, which compiles its code. */
     CacheGroup group(int count) throws Exception {
-        CacheGroup group = CacheGroup.start(mounts, trust, count);
+        CacheGroup group = CacheGroup.start(folder(), authority, count);
         warmUp(group.mounts());
         return group;
     }
@@ -56,9 +57,9 @@ final class ShareRig {
     private void warmUp(List<MountProcess> all) throws Exception {
         String shard = data().warmUpShard();
         List<Fio.Job> jobs = folders(all).stream()
-                .map(folder -> new Fio.Job(folder.resolve(shard), 0, data().shardSize()))
+                .map(mounted -> new Fio.Job(mounted.resolve(shard), 0, data().shardSize()))
                 .toList();
-        reads.fio().run(Fio.Shape.sequential(ReadRig.CALL), jobs);
+        fio().run(Fio.Shape.sequential(CALL), jobs);
     }
 
     static List<Path> folders(List<MountProcess> mounts) {
@@ -66,10 +67,11 @@ final class ShareRig {
     }
 
     /** Measures reads that the nodes serve, and where their bytes come from. */
-    void shared(String name, CacheGroup group, List<MountProcess> nodes, long bytes, Sample.Work work)
+    void shared(String name, CacheGroup group, List<MountProcess> readers, long bytes, Sample.Work work)
             throws Exception {
-        Served served = measure(name, group, nodes, work);
-        add(name, served.sample(), served.traffic(), bytes);
+        Served served = measure(name, group, readers, work);
+        add(name, served.sample());
+        results.add(name, served.traffic(), bytes);
     }
 
     /** The same, with the rate and cost of only the bytes that other nodes sent. */
@@ -78,28 +80,21 @@ final class ShareRig {
         Measurement run = served.sample().measurement();
         Measurement sent = new Measurement(
                 served.traffic().fromPeers(), run.operations(), run.nanos(), run.p50Nanos(), run.p99Nanos());
-        add(name, new Sample(sent, served.sample().cost()), served.traffic(), bytes);
-    }
-
-    private void add(String name, Sample sample, GroupTraffic traffic, long bytes) {
-        reads.add(name, sample);
-        results.add(name, traffic, bytes);
+        add(name, new Sample(sent, served.sample().cost()));
+        results.add(name, served.traffic(), bytes);
     }
 
     private record Served(Sample sample, GroupTraffic traffic) {}
 
-    private Served measure(String name, CacheGroup group, List<MountProcess> nodes, Sample.Work work) throws Exception {
-        GroupTraffic before = group.traffic(nodes);
-        Sample sample = reads.measure(nodes, work);
-        GroupTraffic traffic = group.traffic(nodes).since(before);
+    private Served measure(String name, CacheGroup group, List<MountProcess> readers, Sample.Work work)
+            throws Exception {
+        GroupTraffic before = group.traffic(readers);
+        Sample sample = measure(readers.stream().map(MountProcess::pid).toList(), work);
+        GroupTraffic traffic = group.traffic(readers).since(before);
         if (before.members() > 1 && traffic.fromPeers() == 0) {
             throw new BenchException(
                     name + ": no byte came from another node; fell back to the store: " + traffic.causes());
         }
         return new Served(sample, traffic);
-    }
-
-    void note(String what, String figure) {
-        results.note(what, figure);
     }
 }

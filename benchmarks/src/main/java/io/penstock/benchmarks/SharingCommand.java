@@ -1,11 +1,7 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.StoredObject;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -63,13 +59,13 @@ final class SharingCommand implements Callable<Integer> {
 
     private static Scenario<ShareRig> scenario(Group group) {
         return switch (group) {
-            case STEP -> SharedReads.inStep();
-            case PACED -> SharedReads.paced();
-            case SHUFFLED -> SharedReads.shuffled();
-            case SMALL -> SharedReads.smallFiles();
-            case PEER -> new PeerReads();
-            case KILLED -> new KilledPeer();
-            case ALONE -> new LoneNode();
+            case STEP -> ShareScenarios.inStep();
+            case PACED -> ShareScenarios.paced();
+            case SHUFFLED -> ShareScenarios.shuffled();
+            case SMALL -> ShareScenarios.smallFiles();
+            case PEER -> ShareScenarios.peer();
+            case KILLED -> ShareScenarios.killed();
+            case ALONE -> ShareScenarios.alone();
         };
     }
 
@@ -78,35 +74,32 @@ final class SharingCommand implements Callable<Integer> {
         if (nodes < 2 || nodes > MOST_NODES) {
             throw new BenchException("--nodes " + nodes + ": must be from 2 to " + MOST_NODES);
         }
-        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         DataSet data = dataOptions.dataSet(run.quick());
-        Measurements results = new Measurements(System.err::println);
+        Measurements results = new Measurements(ReportFigures.BYTES, System.err::println);
         ShareResults shared = new ShareResults(results, System.err::println);
         List<Scenario<ShareRig>> scenarios = RunOptions.scenarios(only, SharingCommand::scenario);
         String heading;
-        try (Resources resources = new Resources()) {
-            // For the server, and for the cache of each node.
-            Scratch scratch = resources.add(run.place().openScratch((1 + nodes) * data.totalBytes()));
-            S3Target server = servers.open(scratch, resources);
-            heading = run.heading("share", Conditions.current(home, scratch.root()), server, describe(data));
-            System.err.println(heading);
-            BenchmarkFolder folder = dataOptions.folder(servers.bucket(), run.quick());
-            ObjectStore store = folder.connect(server, run.place(), resources);
-            Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
-            FreshMounts mounts = folder.mounts(home, server, run.place(), scratch, resources);
-            ReadRig reads = new ReadRig(mounts, data, objects, store, scratch, results);
-            ShareRig rig = new ShareRig(reads, mounts, trust(scratch), nodes, shared);
-            run.measure(scenarios, rig, reads::warmServer, () -> {});
+        String notes;
+        // For the server, and for the cache of each node.
+        try (BenchRun opened = run.open((1 + nodes) * data.totalBytes())) {
+            S3Target server = servers.open(opened);
+            heading = run.heading("share", opened, server, describe(data));
+            BenchFolder folder = dataOptions.folder(opened, server, servers.bucket(), run.quick());
+            GroupAuthority authority =
+                    insecure ? null : new GroupAuthority(opened.scratch().folder("certificates"));
+            ShareRig rig = new ShareRig(folder, data, authority, nodes, results, shared);
+            run.measure(scenarios, rig, ShareRig::warmServer, _ -> {});
+            notes = rig.notes();
         }
         List<ReportRow> rows = RunOptions.rows(scenarios);
-        ReportTable report = new ReportTable(results, rows);
-        String text = heading + "\n\n" + report.markdown() + "\n" + shared.markdown(rows);
-        run.publish(home, "share", text, "Nodes that share their caches, beside their ceilings", report.bars());
+        String more = "\n" + shared.markdown(rows) + notes;
+        run.publish(
+                "share",
+                heading,
+                "Nodes that share their caches, beside their ceilings",
+                new ReportTable(results, rows),
+                more);
         return 0;
-    }
-
-    private NodeTrust trust(Scratch scratch) throws Exception {
-        return insecure ? NodeTrust.INSECURE : new GroupAuthority(scratch.folder("certificates"));
     }
 
     private String describe(DataSet data) {

@@ -1,15 +1,12 @@
 package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.SyntheticObjects;
-import io.penstock.objectstore.S3ObjectStore;
-import java.nio.file.Path;
+import io.penstock.tools.measure.Measurement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -61,49 +58,34 @@ final class TreeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         SyntheticObjects whole = whole();
-        SyntheticObjects folder = new SyntheticObjects(LARGE_FOLDER, LARGE_FOLDER);
-        TreeResults results = new TreeResults(System.err::println);
+        SyntheticObjects large = new SyntheticObjects(LARGE_FOLDER, LARGE_FOLDER);
+        Measurements results = new Measurements(ReportFigures.NAMES, System.err::println);
         List<Scenario<TreeRig>> scenarios;
         String heading;
-        try (Resources resources = new Resources()) {
-            Scratch scratch = resources.add(run.place().openScratch(SPACE));
-            ListServerProcess server = resources.add(ListServerProcess.start(
-                    Map.of(WholeBucket.BUCKET, whole, LargeFolder.BUCKET, folder), listLatency));
-            heading = run.heading("tree", Conditions.current(home, scratch.root()), server.server(), describe(whole));
-            System.err.println(heading);
-            Optional<Path> reference = Reference.compile(home, scratch);
-            RawListing rawWhole = raw(WholeBucket.BUCKET, whole, server, resources);
-            RawListing rawFolder = raw(LargeFolder.BUCKET, folder, server, resources);
-            scenarios = List.of(
-                    new WholeBucket(whole, rawWhole, folder, reference, concurrency),
-                    new LargeFolder(folder, rawFolder, concurrency),
-                    new Remount(whole));
+        String notes;
+        try (BenchRun opened = run.open(SPACE)) {
+            ListServer server = opened.resources()
+                    .add(ListServer.start(Map.of(TreeScenarios.WHOLE, whole, TreeScenarios.LARGE, large), listLatency));
+            heading = run.heading("tree", opened, server.server(), describe(whole));
+            BenchFolder wholeBucket = new BenchFolder(opened, server.server(), TreeScenarios.WHOLE, "");
+            BenchFolder largeBucket = new BenchFolder(opened, server.server(), TreeScenarios.LARGE, "");
+            RawListing rawLarge = new RawListing(largeBucket.store(), large);
             for (int i = 0; i < WARM_UPS; i++) {
-                rawFolder.run(concurrency);
+                Measurement _ = rawLarge.run(concurrency);
             }
-            TreeRig rig = new TreeRig(
-                    home.resolve("bin/penstock"),
-                    server,
-                    run.place().mountOptions(),
-                    concurrency,
-                    scratch,
-                    resources,
-                    results);
+            scenarios = new TreeScenarios(
+                            new TreeScenarios.Bucket(whole, new RawListing(wholeBucket.store(), whole)),
+                            new TreeScenarios.Bucket(large, rawLarge),
+                            Reference.compile(BenchRun.home(), opened.scratch()),
+                            concurrency)
+                    .all();
+            TreeRig rig = new TreeRig(wholeBucket, largeBucket, server, concurrency, results);
             run.measure(scenarios, rig);
-            heading += "\n\n"
-                    + rig.notes().entrySet().stream()
-                            .map(note -> note.getKey() + ": " + note.getValue() + ".")
-                            .collect(Collectors.joining(" "));
+            notes = rig.notes();
         }
-        List<ReportRow> rows = RunOptions.rows(scenarios);
-        run.publish(
-                home,
-                "tree",
-                heading + "\n\n" + results.markdown(rows),
-                "Names, beside their ceilings",
-                results.bars(rows));
+        ReportTable report = new ReportTable(results, RunOptions.rows(scenarios));
+        run.publish("tree", heading, "Names, beside their ceilings", report, notes);
         return 0;
     }
 
@@ -127,13 +109,5 @@ final class TreeCommand implements Callable<Integer> {
                 PER_FOLDER,
                 LARGE_FOLDER,
                 concurrency);
-    }
-
-    private RawListing raw(String bucket, SyntheticObjects objects, ListServerProcess server, Resources resources)
-            throws Exception {
-        return new RawListing(
-                resources.add(S3ObjectStore.connect(
-                        server.server().config(bucket, run.place().httpClient()), "")),
-                objects);
     }
 }

@@ -2,102 +2,69 @@ package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.SyntheticObjects;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.tools.measure.Measurement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
+import java.util.OptionalLong;
 
-/** Shared by the scenarios of names: the server, mounts of its buckets, a local folder, and the results. One thread. */
-final class TreeRig {
-    private final Path penstock;
-    private final ListServerProcess server;
-    private final List<String> options;
+/** Shared by the scenarios of many names: the server that makes them up, and a local folder. */
+final class TreeRig extends Rig {
+    private final BenchFolder large;
+    private final ListServer server;
     private final int concurrency;
-    private final Scratch scratch;
-    private final Resources resources;
-    private final TreeResults results;
-    private final FreeMemory freeMemory;
-
-    /** Figures for which there is no table, by name; the last round's remain. */
-    private final Map<String, String> notes = new LinkedHashMap<>();
 
     /**
-     * @param penstock the launcher
-     * @param options of {@code penstock mount}, for all mounts
+     * @param whole the bucket of many folders
+     * @param large the bucket of one large folder
      * @param concurrency listing requests in flight
-     * @param resources closes any remaining mounts at the end
      */
-    TreeRig(
-            Path penstock,
-            ListServerProcess server,
-            List<String> options,
-            int concurrency,
-            Scratch scratch,
-            Resources resources,
-            TreeResults results)
-            throws IOException {
-        this.penstock = penstock;
+    TreeRig(BenchFolder whole, BenchFolder large, ListServer server, int concurrency, Measurements results) {
+        super(whole, results);
+        this.large = large;
         this.server = server;
-        this.options = List.copyOf(options);
         this.concurrency = concurrency;
-        this.scratch = scratch;
-        this.resources = resources;
-        this.results = results;
-        this.freeMemory = resources.add(new FreeMemory(scratch.root()));
     }
 
-    int concurrency() {
-        return concurrency;
+    @Override
+    MountProcess mount(String... further) throws Exception {
+        return super.mount(listing(further));
     }
 
-    Path folder(String name) throws IOException {
-        return scratch.folder(name);
+    /** The same, with the cache of the last mount. */
+    MountProcess mountAgain(String... further) throws Exception {
+        folder().run().freeMemory().fill();
+        return folder().mountAgain("mnt", List.of(listing(further)));
     }
 
-    Path emptyFolder(String name) throws IOException {
-        return scratch.emptyFolder(name);
+    MountProcess mountLarge() throws Exception {
+        return large.mount(listing());
     }
 
-    /**
-     * Returns when the mount serves requests.
-     *
-     * @param cache its cache folder, which an earlier mount of the bucket may have used
-     * @param further more options
-     */
-    TreeMount mount(String bucket, Path cache, String... further) throws Exception {
-        freeMemory.fill();
-        List<String> all =
-                new ArrayList<>(List.of("--cache=" + cache, "-o", "metadata.list-concurrency=" + concurrency));
-        all.addAll(List.of(further));
-        all.addAll(options);
-        Path log = Files.createTempFile(scratch.root(), "mount-", ".log");
-        long startedAt = System.nanoTime();
-        MountProcess mount =
-                resources.add(MountProcess.start(penstock, bucket, scratch.folder("mnt"), server.server(), all, log));
-        mount.awaitReady();
-        return new TreeMount(mount, log, startedAt);
+    private String[] listing(String... further) {
+        List<String> options = new ArrayList<>(List.of("-o", "metadata.list-concurrency=" + concurrency));
+        options.addAll(Arrays.asList(further));
+        return options.toArray(String[]::new);
     }
 
-    void unmount(TreeMount mount) throws Exception {
-        resources.close(mount.process());
-        if (Mounts.isMounted(mount.path())) {
-            throw new BenchException("penstock did not unmount " + mount.path());
-        }
-    }
-
-    /** Measures the work of a process, or work on the mount that it serves. */
-    void measure(String name, long pid, Sample.Work work) throws Exception {
+    @Override
+    Sample measure(List<Long> pids, Sample.Work work) throws Exception {
         long before = requests();
-        Sample sample = ProcessUsage.measure(pid, work);
-        results.add(name, new NamesSample(sample, requests() - before));
+        Sample sample = super.measure(pids, work);
+        return sample.with(OptionalLong.of(requests() - before));
     }
 
-    /** Measures work without a server; its processes are not counted. */
-    void measureLocal(String name, Sample.Work work) throws Exception {
-        add(name, work.run(), 0);
+    /** Measures work that the process of this id serves. */
+    void served(String name, long pid, Sample.Work work) throws Exception {
+        add(name, measure(List.of(pid), work));
+    }
+
+    @Override
+    void bare(String name, Sample.Work work) throws Exception {
+        add(name, new Sample(work.run(), null, OptionalLong.of(0)));
     }
 
     /** User and system time of the server so far. */
@@ -110,11 +77,6 @@ final class TreeRig {
         return server.requests();
     }
 
-    /** Adds the caller's measurement. */
-    void add(String name, Measurement measurement, long requests) {
-        results.add(name, new NamesSample(new Sample(measurement, null), requests));
-    }
-
     /** Runs a shell command line and discards its output; each of the names counts as an operation. */
     static Measurement shell(long names, String command, Path folder) throws IOException, InterruptedException {
         long start = System.nanoTime();
@@ -122,17 +84,9 @@ final class TreeRig {
         return Measurement.ofWhole(names, System.nanoTime() - start);
     }
 
-    void note(String name, String text) {
-        notes.put(name, text);
-    }
-
-    Map<String, String> notes() {
-        return notes;
-    }
-
     /** A folder on the disk with an empty file for each name in {@code objects}. The first call creates it. */
     Path localFolder(SyntheticObjects objects) throws IOException {
-        Path folder = scratch.root().resolve("local");
+        Path folder = scratch().root().resolve("local");
         if (!Files.exists(folder)) {
             System.err.println("making " + objects.count() + " empty files");
             Files.createDirectory(folder);

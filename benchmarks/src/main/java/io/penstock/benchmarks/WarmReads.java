@@ -10,7 +10,7 @@ import java.util.List;
  * cache) after the mount's own pages are dropped; and the mount's pages in the kernel. With passthrough, which only
  * root can use, the kernel reads the cache's files itself.
  */
-final class WarmReads implements Scenario<ReadRig> {
+final class WarmReads {
     private static final List<Integer> FILES = List.of(1, DataSet.SHARDS);
     private static final List<Integer> BLOCKS = List.of(4 << 10, 256 << 10);
 
@@ -26,59 +26,55 @@ final class WarmReads implements Scenario<ReadRig> {
         this.randomSeconds = randomSeconds;
     }
 
-    @Override
-    public List<ReportRow> rows() {
+    Scenario<ReadRig> scenario() {
+        return new Scenario<>(rows(), this::round);
+    }
+
+    private List<ReportRow> rows() {
         List<ReportRow> rows = new ArrayList<>();
         for (int files : FILES) {
-            rows.add(new ReportRow(
+            rows.add(ReportRow.of(
                     sequential(THROUGH_FUSE, files, "NVMe"),
-                    bareCeiling("disk", files, ReadRig.FUSE_REQUEST),
-                    bareCeiling("disk", files, ReadRig.CALL)));
-            rows.add(new ReportRow(
-                    sequential(THROUGH_FUSE, files, "memory"), bareCeiling("page cache", files, ReadRig.FUSE_REQUEST)));
-            rows.add(new ReportRow(
-                    sequential(THROUGH_FUSE, files, "the page cache"), bareCeiling("page cache", files, ReadRig.CALL)));
+                    bare("disk", files, ReadRig.FUSE_REQUEST),
+                    bare("disk", files, ReadRig.CALL)));
+            rows.add(ReportRow.of(
+                    sequential(THROUGH_FUSE, files, "memory"), bare("page cache", files, ReadRig.FUSE_REQUEST)));
+            rows.add(ReportRow.of(
+                    sequential(THROUGH_FUSE, files, "the page cache"), bare("page cache", files, ReadRig.CALL)));
         }
         for (int block : BLOCKS) {
-            rows.add(new ReportRow(random(THROUGH_FUSE, block), new ReportRow.Ceiling(bareRandom(block))));
+            rows.add(ReportRow.of(random(THROUGH_FUSE, block), bareRandom(block)));
         }
         if (passesThrough) {
             for (int files : FILES) {
-                rows.add(new ReportRow(
-                        sequential(PASSED_THROUGH, files, "NVMe"), bareCeiling("disk", files, ReadRig.CALL)));
-                rows.add(new ReportRow(
-                        sequential(PASSED_THROUGH, files, "the page cache"),
-                        bareCeiling("page cache", files, ReadRig.CALL)));
+                rows.add(ReportRow.of(sequential(PASSED_THROUGH, files, "NVMe"), bare("disk", files, ReadRig.CALL)));
+                rows.add(ReportRow.of(
+                        sequential(PASSED_THROUGH, files, "the page cache"), bare("page cache", files, ReadRig.CALL)));
             }
             for (int block : BLOCKS) {
-                rows.add(new ReportRow(random(PASSED_THROUGH, block), new ReportRow.Ceiling(bareRandom(block))));
+                rows.add(ReportRow.of(random(PASSED_THROUGH, block), bareRandom(block)));
             }
         }
         return rows;
     }
 
     private static String sequential(String way, int files, String from) {
-        return way + " sequential, " + ColdSequential.files(files) + ", from " + from;
+        return way + " sequential, " + ReadScenarios.files(files) + ", from " + from;
     }
 
     private static String random(String way, int block) {
         return way + " random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads, from NVMe";
     }
 
-    private static ReportRow.Ceiling bareCeiling(String place, int files, int call) {
-        return new ReportRow.Ceiling(bare(place, files, call));
-    }
-
     private static String bare(String place, int files, int call) {
-        return "bare " + place + ", " + ColdSequential.files(files) + ", reads of " + (call >> 10) + " KiB";
+        return "bare " + place + ", " + ReadScenarios.files(files) + ", reads of " + (call >> 10) + " KiB";
     }
 
     private static String bareRandom(int block) {
         return "bare disk, random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads";
     }
 
-    @Override
-    public void round(ReadRig rig) throws Exception {
+    private void round(ReadRig rig) throws Exception {
         rig.bareFiles();
         MountProcess mount = mount(rig, "fuse.passthrough=off");
         for (int files : FILES) {

@@ -1,7 +1,5 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ObjectStore;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -59,33 +57,34 @@ final class WriteCommand implements Callable<Integer> {
 
     private static Scenario<WriteRig> scenario(Group group) {
         return switch (group) {
-            case STREAMS -> new StreamWrites();
-            case STAGED -> new StagedWrites();
-            case CALLS -> new CallSizes();
-            case SMALL -> new SmallWrites();
-            case RANDOM -> new RandomWrites();
-            case READS -> new ReadsDuringWrites();
+            case STREAMS -> WriteScenarios.streams();
+            case STAGED -> WriteScenarios.staged();
+            case CALLS -> WriteScenarios.calls();
+            case SMALL -> WriteScenarios.small();
+            case RANDOM -> WriteScenarios.random();
+            case READS -> WriteScenarios.reads();
         };
     }
 
     @Override
     public Integer call() throws Exception {
-        Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         WriteRig.Sizes sizes = sizes();
-        Measurements results = new Measurements(System.err::println);
+        Measurements results = new Measurements(ReportFigures.BYTES, System.err::println);
         List<Scenario<WriteRig>> scenarios = RunOptions.scenarios(only, WriteCommand::scenario);
         String heading;
-        try (Resources resources = new Resources()) {
-            // Up to six large files exist at the same time: two on the server, two in the cache, two bare.
-            Scratch scratch = resources.add(run.place().openScratch(6 * sizes.file()));
-            Conditions machine = Conditions.current(home, scratch.root());
-            S3Target server = servers.open(scratch, resources);
-            heading = run.heading("write", machine, server, describe(sizes));
-            System.err.println(heading);
-            measure(scenarios, rig(home, sizes, server, scratch, resources, results), resources);
+        // Up to six large files exist at the same time: two on the server, two in the cache, two bare.
+        try (BenchRun opened = run.open(6 * sizes.file())) {
+            S3Target server = servers.open(opened);
+            heading = run.heading("write", opened, server, describe(sizes));
+            WriteRig rig = new WriteRig(new BenchFolder(opened, server, servers.bucket(), prefix), sizes, results);
+            for (Scenario<WriteRig> scenario : scenarios) {
+                scenario.prepare().run(rig);
+            }
+            AutoCloseable _ = opened.resources().add(rig::removeAll); // not before it is known what to keep
+            run.measure(scenarios, rig, _ -> {}, WriteRig::removeAll);
         }
-        List<ReportRow> rows = RunOptions.rows(scenarios, WriteRig.FIRST_WRITE);
-        run.publish(home, "write", heading, "Writes, as a part of their ceilings", new ReportTable(results, rows));
+        ReportTable report = new ReportTable(results, RunOptions.rows(scenarios, WriteRig.FIRST_WRITE));
+        run.publish("write", heading, "Writes, as a part of their ceilings", report, "");
         return 0;
     }
 
@@ -105,32 +104,5 @@ final class WriteCommand implements Callable<Integer> {
                 sizes.file() >> 20,
                 sizes.smallFiles(),
                 sizes.randomWrites());
-    }
-
-    private WriteRig rig(
-            Path home,
-            WriteRig.Sizes sizes,
-            S3Target server,
-            Scratch scratch,
-            Resources resources,
-            Measurements results)
-            throws Exception {
-        BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
-        ObjectStore store = folder.connect(server, run.place(), resources);
-        return new WriteRig(
-                folder.mounts(home, server, run.place(), scratch, resources),
-                sizes,
-                folder.keyPrefix(),
-                store,
-                scratch,
-                results);
-    }
-
-    private void measure(List<Scenario<WriteRig>> scenarios, WriteRig rig, Resources resources) throws Exception {
-        for (Scenario<WriteRig> scenario : scenarios) {
-            scenario.prepare(rig);
-        }
-        AutoCloseable _ = resources.add(rig::removeAll); // not before it is known what to keep
-        run.measure(scenarios, rig, () -> {}, rig::removeAll);
     }
 }

@@ -48,8 +48,8 @@ class DataSetTest {
     @Test
     void coldBlocks_touchEachMibOnceAndNotTwo() {
         for (int length : List.of(4 << 10, 256 << 10)) {
-            List<ColdRandom.Block> blocks = ColdRandom.blocks(data, length);
-            assertThat(blocks).hasSize(4 * 64).isEqualTo(ColdRandom.blocks(data, length));
+            List<ReadScenarios.Block> blocks = ReadScenarios.blocks(data, length);
+            assertThat(blocks).hasSize(4 * 64).isEqualTo(ReadScenarios.blocks(data, length));
             assertThat(blocks)
                     .extracting(block -> block.shard() + " " + block.offset() / MIB)
                     .doesNotHaveDuplicates();

@@ -3,6 +3,7 @@ package io.penstock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.tools.measure.Measurement;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,32 +32,32 @@ class FioTest {
 
     @Test
     void report_afterWarnings_isRead() throws IOException {
-        assertThat(FioReport.parse(REPORT.formatted(0, 2000)))
+        assertThat(Fio.parse(REPORT.formatted(0, 2000)))
                 .isEqualTo(new Measurement(1L << 30, 1024, 2_000_000_000L, 1_908_736, 4_046_848));
     }
 
     @Test
     void report_ofAFailedRun_isRefused() {
-        assertThatThrownBy(() -> FioReport.parse(REPORT.formatted(5, 2000)))
+        assertThatThrownBy(() -> Fio.parse(REPORT.formatted(5, 2000)))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("error 5");
     }
 
     @Test
     void report_ofARunThatReadNothing_isRefused() {
-        assertThatThrownBy(() -> FioReport.parse(REPORT.formatted(0, 0))).hasMessageContaining("nothing");
+        assertThatThrownBy(() -> Fio.parse(REPORT.formatted(0, 0))).hasMessageContaining("nothing");
     }
 
     @Test
     void report_withoutJson_isRefusedWithWhatItSays() {
-        assertThatThrownBy(() -> FioReport.parse("fio: no such file"))
+        assertThatThrownBy(() -> Fio.parse("fio: no such file"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no such file");
     }
 
     @Test
     void report_ofSeveralGroups_isRefused() {
-        assertThatThrownBy(() -> FioReport.parse("{\"jobs\": [{}, {}]}")).hasMessageContaining("2 groups");
+        assertThatThrownBy(() -> Fio.parse("{\"jobs\": [{}, {}]}")).hasMessageContaining("2 groups");
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.penstock.embeddeds3.SyntheticObjects;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.tools.measure.Measurement;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ class ListServerTest {
     @Test
     void rawListing_ofTheWholeBucket_takesARequestAPage() throws Exception {
         SyntheticObjects objects = new SyntheticObjects(4_500, 1_000);
-        try (ListServerProcess server = ListServerProcess.start(Map.of("names", objects), Duration.ofMillis(1));
+        try (ListServer server = ListServer.start(Map.of("names", objects), Duration.ofMillis(1));
                 ObjectStore store =
                         S3ObjectStore.connect(server.server().config("names", S3Config.HttpClient.DIRECT), "")) {
             long before = server.requests();

@@ -3,6 +3,7 @@ package io.penstock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.tools.measure.Measurement;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.penstock.benchmarks.ReportRow.Ceiling;
+import io.penstock.tools.measure.Measurement;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -14,9 +15,9 @@ import org.w3c.dom.Document;
 
 class ReportTableTest {
     private static final ReportRow ROW =
-            new ReportRow("cold", new Ceiling("raw × 16"), new Ceiling(List.of("raw × 16", "raw × 32", "raw × 64")));
+            ReportRow.of("cold", new Ceiling("raw × 16"), new Ceiling(List.of("raw × 16", "raw × 32", "raw × 64")));
 
-    private final Measurements results = new Measurements(_ -> {});
+    private final Measurements results = new Measurements(ReportFigures.BYTES, _ -> {});
 
     private void measured(String name, int mibPerSecond) {
         results.add(name, new Sample(run(mibPerSecond), null));
@@ -42,18 +43,17 @@ class ReportTableTest {
     }
 
     @Test
-    void summary_ofTwoRounds_isTheirMean() {
+    void rate_ofTwoRounds_isTheirMean() {
         measured("cold", 600);
         measured("cold", 700);
-        assertThat(results.summary("cold").orElseThrow().mibPerSecond()).isCloseTo(650, within(1e-9));
+        assertThat(results.rate("cold")).isCloseTo(650, within(1e-9));
     }
 
     @Test
-    void summary_ofAServedRun_hasItsCost() {
+    void markdown_ofAServedRun_hasItsCost() {
         results.add("cold", new Sample(run(512), new Sample.Cost(0.25, 300L << 20)));
-        Summary summary = results.summary("cold").orElseThrow();
-        assertThat(summary.cpuSecondsPerGib().orElseThrow()).isCloseTo(0.5, within(1e-9));
-        assertThat(summary.peakResidentMib().orElseThrow()).isCloseTo(300, within(1e-9));
+        assertThat(new ReportTable(results, List.of(ROW)).markdown())
+                .contains("| cold | 512 | 512 | 2.00 | 3.00 | 0.500 | 300 |  |");
     }
 
     @Test
@@ -64,7 +64,7 @@ class ReportTableTest {
         measured("cold", 800);
         assertThat(new ReportTable(results, List.of(ROW)).markdown())
                 .contains("| cold | 800 | 800 | 2.00 | 3.00 | – | – | 0.80 of raw × 16; 0.40 of the best, raw × 32 |")
-                .contains("| raw × 32 | 2,000 | 2,000 | 2.00 | 3.00 | – |");
+                .contains("| raw × 32 | 2,000 | 2,000 | 2.00 | 3.00 | – | – |");
     }
 
     @Test
@@ -86,10 +86,10 @@ class ReportTableTest {
     @Test
     void figures_areShownWithTheDigitsThatMean() {
         assertThat(List.of(
-                        ReportTable.significant(0.0473),
-                        ReportTable.significant(1.0049),
-                        ReportTable.significant(56.78),
-                        ReportTable.significant(123_456.7)))
+                        ReportFigures.significant(0.0473),
+                        ReportFigures.significant(1.0049),
+                        ReportFigures.significant(56.78),
+                        ReportFigures.significant(123_456.7)))
                 .containsExactly("0.047", "1.00", "56.8", "123,457");
     }
 

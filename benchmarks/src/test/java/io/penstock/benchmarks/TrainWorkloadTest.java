@@ -2,11 +2,18 @@ package io.penstock.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.within;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class TrainWorkloadTest {
+    @TempDir
+    private Path root;
+
     @Test
     void of_nameOfAModel_isItsSlowestAccelerator() throws BenchException {
         assertThat(TrainWorkload.of("unet3d")).isEqualTo(TrainWorkload.UNET3D_A100);
@@ -22,23 +29,48 @@ class TrainWorkloadTest {
     }
 
     @Test
-    void generatedFiles_haveTheTrueSizes() {
-        TrainData resnet = new TrainData(TrainModel.RESNET50, 2);
-        assertThat(resnet.generated())
-                .containsExactly(
-                        new TrainFile("0000000.tfrecord", 1251L * 114_660),
-                        new TrainFile("0000001.tfrecord", 1251L * 114_660));
-        assertThat(resnet.folder()).isEqualTo("resnet50/train/");
-        TrainData unet = new TrainData(TrainModel.UNET3D, 4000);
-        assertThat(unet.totalBytes() / 4000.0).isCloseTo(146_600_628, within(4e6));
-        assertThat(new TrainData(TrainModel.UNET3D, 3).generated())
-                .isEqualTo(unet.generated().subList(0, 3));
+    void configuration_withoutOneOfDlio_overridesItsValues() {
+        assertThat(TrainWorkload.UNET3D_A100.configuration()).containsExactly("workload=unet3d_a100");
+        assertThat(TrainWorkload.UNET3D_B200.configuration())
+                .containsExactly("workload=unet3d_h100", "++workload.train.computation_time=0.162");
     }
 
     @Test
-    void checkpoint_isThatOf8BillionParameters() {
-        // 105 GB in MLPerf's table, which are GiB: 14 bytes for each of 8.03 billion parameters.
-        assertThat(TrainCheckpoints.PARAMETERS).isEqualTo(8_030_261_248L);
-        assertThat(TrainCheckpoints.size(1) / (double) (1 << 30)).isCloseTo(104.7, within(0.1));
+    void steps_areThoseOfTheSamplesAndOfTheTime() {
+        assertThat(TrainWorkload.RESNET50_A100.model().steps(64, 2)).isEqualTo(100);
+        assertThat(TrainWorkload.UNET3D_A100.model().steps(84, 12)).isEqualTo(1);
+        assertThat(TrainWorkload.UNET3D_A100.steps(10)).isEqualTo(16);
+    }
+
+    @Test
+    void files_countsThoseOfTheFormat() throws Exception {
+        assertThat(Dlio.files(root, TrainWorkload.Model.RETINANET)).isZero();
+        Path train = Files.createDirectories(root.resolve("retinanet/train"));
+        Files.createFile(train.resolve("img_0_of_2.jpeg"));
+        Files.createFile(train.resolve("other"));
+        assertThat(Dlio.files(root, TrainWorkload.Model.RETINANET)).isEqualTo(1);
+    }
+
+    @Test
+    void result_ofASummary_isItsMeans() throws Exception {
+        String summary = """
+            {"metric": {"train_au_percentage": [91.2], "train_au_mean_percentage": 91.2,
+             "train_au_meet_expectation": "success", "train_throughput_mean_samples_per_second": 820.5}}
+            """;
+        assertThat(Dlio.Result.parse(summary)).isEqualTo(new Dlio.Result(91.2, true, 820.5));
+        assertThatThrownBy(() -> Dlio.Result.parse("{}")).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void folder_thatHadTheData_keepsIt() throws Exception {
+        Path there = Files.createDirectories(root.resolve("unet3d/train"));
+        try (TrainPlace.Folder folder = new TrainPlace.Folder(root, OptionalLong.empty(), false)) {
+            assertThat(folder.begin(TrainWorkload.Model.UNET3D)).isEqualTo(root);
+            folder.end(TrainWorkload.Model.UNET3D);
+            Path _ = folder.begin(TrainWorkload.Model.RETINANET);
+            Files.createDirectories(root.resolve("retinanet/train"));
+        }
+        assertThat(there).exists();
+        assertThat(root.resolve("retinanet")).doesNotExist();
     }
 }

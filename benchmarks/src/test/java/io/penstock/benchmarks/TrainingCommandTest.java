@@ -29,10 +29,8 @@ class TrainingCommandTest {
         --workload bert             | bench: --workload bert: must be one of unet3d_a100
         --accelerators 0            | bench: --accelerators 0: must be 1 or more
         --files 0                   | bench: --files 0: must be 1 or more
-        --epochs 0                  | bench: --epochs 0: must be 1 or more
-        --epochs 1 --only nvme      | bench: --epochs 1: the one epoch is the cold one
-        --exclude-steps 0           | bench: --exclude-steps 0: must be 1 or more
-        --checkpoint-scale 0        | bench: --checkpoint-scale 0: must be 1 or more
+        --seconds 0                 | bench: --seconds 0: must be 1 or more
+        --dlio /not/there           | bench: --dlio /not/there: there is no such program
         --keep                      | bench: --keep: is for --against
         --pid 1                     | bench: --pid: is for --against
         --against /not/there        | bench: --against /not/there: must be a folder

@@ -11,9 +11,9 @@ import io.penstock.settings.Host;
 import io.penstock.settings.LogLevel;
 import io.penstock.settings.Settings;
 import io.penstock.settings.process.RefusedException;
-import io.penstock.tools.bench.Amounts;
 import io.penstock.tools.bench.Bench;
 import io.penstock.tools.bench.Output;
+import io.penstock.tools.bench.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,7 +116,7 @@ final class BenchCommand implements Callable<Integer> {
                     + " --quick 2.")
     private @Nullable Integer seconds;
 
-    @Option(names = "--quick", description = "Smaller amounts: about 20 seconds, with results that vary more.")
+    @Option(names = "--quick", description = "Smaller workload: about 20 seconds, with results that vary more.")
     private boolean quick;
 
     @Option(names = "--json", description = "Print a JSON object at the end.")
@@ -128,12 +128,12 @@ final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call()
             throws IOException, RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
-        Amounts amounts = amounts();
+        Workload workload = workload();
         Bench.Plan plan = plan();
         Logging.toTerminal(LogLevel.ERROR); // exceptions report the failures
         try (StopSignal stop = new StopSignal()) {
             try {
-                new Bench(plan, amounts, output()).run();
+                new Bench(plan, workload, output()).run();
                 return ExitCode.DONE;
             } catch (RefusedException | ObjectStoreException e) {
                 if (stop.isStopping()) {
@@ -149,12 +149,12 @@ final class BenchCommand implements Callable<Integer> {
         return new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), form);
     }
 
-    private Amounts amounts() {
+    private Workload workload() {
         long large = bytes("--size", size, quick ? QUICK_SIZE : SIZE, MIB, Long.MAX_VALUE);
-        return new Amounts(
+        return new Workload(
                 large / MIB * MIB,
                 number("--small-files", smallFiles, quick ? QUICK_FILES : FILES, 100_000),
-                (int) bytes("--small-size", smallSize, 0, 1, Amounts.LARGEST_SMALL),
+                (int) bytes("--small-size", smallSize, 0, 1, Workload.LARGEST_SMALL),
                 number("--threads", threads, threads, 256),
                 Duration.ofSeconds(number("--seconds", seconds, quick ? QUICK_SECONDS : SECONDS, 3600)));
     }

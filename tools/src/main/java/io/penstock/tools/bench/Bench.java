@@ -39,7 +39,7 @@ public final class Bench {
     private List<RangeSpeed> ranges = List.of();
 
     /** As requested; later with no more in the large file than the bucket took within the time limit. */
-    private Amounts amounts;
+    private Workload workload;
 
     /**
      * What to measure.
@@ -62,9 +62,9 @@ public final class Bench {
         record Folder(Path path) implements Measured {}
     }
 
-    public Bench(Plan plan, Amounts amounts, Output output) {
+    public Bench(Plan plan, Workload workload, Output output) {
         this.plan = plan;
-        this.amounts = amounts;
+        this.workload = workload;
         this.output = output;
         this.results = new Results(output);
     }
@@ -81,12 +81,12 @@ public final class Bench {
                 throw e;
             }
         }
-        output.end(results, amounts);
+        output.end(results, workload);
     }
 
     private void measureAll(Cleanup cleanup)
             throws IOException, RefusedException, ObjectStoreException, ConfigurationException, InterruptedException {
-        output.begin(amounts);
+        output.begin(workload);
         DiskFolder disk = diskFolder();
         cleanup.add("the folder " + disk.path(), disk::remove);
         for (Measured measured : plan.measured()) {
@@ -98,9 +98,9 @@ public final class Bench {
         if (target != null) {
             measureBucket(target, prefix, ceilings, cleanup);
         }
-        ceilings.disk(disk, amounts);
+        ceilings.disk(disk, workload);
         for (Measured measured : plan.measured()) {
-            measure(subject(measured, disk, prefix, cleanup), cleanup);
+            measure(folder(measured, disk, prefix, cleanup), cleanup);
         }
     }
 
@@ -117,12 +117,13 @@ public final class Bench {
 
     private void requireRoom(Measured measured, DiskFolder disk) throws IOException, RefusedException {
         switch (measured) {
-            case Measured.Folder(Path path) -> DiskFolder.requireRoom(path, amounts.allBytes(), "use a smaller --size");
+            case Measured.Folder(Path path) ->
+                DiskFolder.requireRoom(path, workload.allBytes(), "use a smaller --size");
             case Measured.OwnMount() ->
                 DiskFolder.requireRoom(
                         disk.path(),
                         // The staged data, the cached data, and the measurement of the disk.
-                        3 * amounts.allBytes() + plan.configuration().get(Settings.CACHE_MIN_FREE),
+                        3 * workload.allBytes() + plan.configuration().get(Settings.CACHE_MIN_FREE),
                         "set --cache to a folder on another disk, or use a smaller --size");
             case Measured.Mounted _ -> {} // its cache makes room
         }
@@ -136,7 +137,7 @@ public final class Bench {
         S3ObjectStore store = S3ObjectStore.connect(
                 MountPlan.of(target, Path.of("/"), configuration).s3(), target.prefix());
         cleanup.add("the connection to the bucket", store::close);
-        RawBucket bucket = new RawBucket(store, prefix, amounts, data);
+        RawBucket bucket = new RawBucket(store, prefix, workload, data);
         bucket.requireWritable();
         cleanup.add("the objects below s3://" + target.bucket() + "/" + prefix, bucket::remove);
         bucket.warmUp();
@@ -144,16 +145,16 @@ public final class Bench {
                 .find(Settings.ENDPOINT)
                 .map(endpoint -> " at " + endpoint)
                 .orElse("");
-        Place place = new Place(Place.Kind.BUCKET, target.source(), "bucket " + target.source() + at);
-        ranges = ceilings.bucket(place, bucket, amounts, configuration);
-        amounts = amounts.within(bucket.largeBytes());
+        Location location = new Location(Location.Kind.BUCKET, target.source(), "bucket " + target.source() + at);
+        ranges = ceilings.bucket(location, bucket, workload, configuration);
+        workload = workload.within(bucket.largeBytes());
     }
 
-    private Subject subject(Measured measured, DiskFolder disk, String prefix, Cleanup cleanup)
+    private MeasuredFolder folder(Measured measured, DiskFolder disk, String prefix, Cleanup cleanup)
             throws IOException, RefusedException, InterruptedException {
         Configuration configuration = plan.configuration();
         return switch (measured) {
-            case Measured.Folder(Path path) -> new Subject.Folder(path);
+            case Measured.Folder(Path path) -> new MeasuredFolder.Plain(path);
             case Measured.Mounted(RunningMount mount) ->
                 new PenstockMount(mount, configuration, PenstockMount.Whose.OTHERS);
             case Measured.OwnMount() -> {
@@ -166,27 +167,27 @@ public final class Bench {
         };
     }
 
-    private void measure(Subject subject, Cleanup cleanup)
+    private void measure(MeasuredFolder folder, Cleanup cleanup)
             throws IOException, RefusedException, ObjectStoreException, InterruptedException {
-        Place place = subject.place();
-        output.begin(place);
-        FolderWork work = new FolderWork(subject.path(), amounts, data, subject.kept());
+        Location location = folder.location();
+        output.begin(location);
+        FolderWork work = new FolderWork(folder.path(), workload, data, folder.kept());
         cleanup.add("the folder " + work.folder(), work::remove);
-        cleanup.add("cached data of the folder " + work.folder(), () -> subject.release(work));
-        boolean cold = subject.becomesCold();
+        cleanup.add("cached data of the folder " + work.folder(), () -> folder.release(work));
+        boolean cold = folder.becomesCold();
         List<Row> rows = new ArrayList<>();
-        rows.add(results.measure(place, Step.LARGE_WRITE, work::writeLarge));
-        rows.add(results.measure(place, Step.SMALL_WRITE, work::writeSmall));
-        subject.forget(work);
-        rows.add(results.measure(place, cold ? Step.LARGE_READ_COLD : Step.LARGE_READ_FIRST, work::readLarge));
-        rows.add(results.measure(place, cold ? Step.SMALL_READ_COLD : Step.SMALL_READ_FIRST, work::readSmall));
-        subject.forgetMemory(work);
-        rows.add(results.measure(place, Step.LARGE_READ_AGAIN, work::readLarge));
-        rows.add(results.measure(place, Step.SMALL_READ_AGAIN, work::readSmall));
-        rows.add(results.measure(place, Step.STAT, work::stat));
-        if (subject instanceof PenstockMount mount) {
-            Judgement judgement = new Judgement(results, ranges, amounts, plan.configuration(), mount.negotiated());
-            rows.forEach(row -> judgement.of(row).ifPresent(text -> output.judgement(row, text)));
+        rows.add(results.measure(location, Step.LARGE_WRITE, work::writeLarge));
+        rows.add(results.measure(location, Step.SMALL_WRITE, work::writeSmall));
+        folder.forget(work);
+        rows.add(results.measure(location, cold ? Step.LARGE_READ_COLD : Step.LARGE_READ_FIRST, work::readLarge));
+        rows.add(results.measure(location, cold ? Step.SMALL_READ_COLD : Step.SMALL_READ_FIRST, work::readSmall));
+        folder.forgetMemory(work);
+        rows.add(results.measure(location, Step.LARGE_READ_AGAIN, work::readLarge));
+        rows.add(results.measure(location, Step.SMALL_READ_AGAIN, work::readSmall));
+        rows.add(results.measure(location, Step.STAT, work::stat));
+        if (folder instanceof PenstockMount mount) {
+            Diagnosis diagnosis = new Diagnosis(results, ranges, workload, plan.configuration(), mount.negotiated());
+            rows.forEach(row -> diagnosis.of(row).ifPresent(text -> output.diagnosis(row, text)));
         }
     }
 }

@@ -6,6 +6,7 @@ import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
 import io.penstock.settings.process.RefusedException;
 import io.penstock.tools.measure.DiskTrial;
+import io.penstock.tools.measure.Measurement;
 import io.penstock.tools.measure.RangeMeasurement;
 import io.penstock.tools.measure.RangeSpeed;
 import java.io.IOException;
@@ -27,7 +28,7 @@ final class Ceilings {
     private static final int PART_OF_DISK = 4;
 
     private static final int WARM_UPS = 4;
-    private static final Amounts WARM_UP = new Amounts(32L << 20, 100, 64 << 10, 4, Duration.ofMillis(200));
+    private static final Workload WARM_UP = new Workload(32L << 20, 100, 64 << 10, 4, Duration.ofMillis(200));
 
     private final BenchData data;
     private final Results results;
@@ -40,61 +41,64 @@ final class Ceilings {
     }
 
     /** @return the speed of ranges, by ascending concurrency */
-    List<RangeSpeed> bucket(Place place, RawBucket bucket, Amounts amounts, Configuration configuration)
+    List<RangeSpeed> bucket(Location location, RawBucket bucket, Workload workload, Configuration configuration)
             throws RefusedException, ObjectStoreException, InterruptedException {
-        output.begin(place);
-        results.measure(place, Step.BUCKET_UPLOAD, () -> bucket.upload(configuration.get(WriteSettings.PART_SIZE)));
-        Duration time = amounts.limit().compareTo(RANGES_TIME) < 0 ? amounts.limit() : RANGES_TIME;
+        output.begin(location);
+        results.measure(location, Step.BUCKET_UPLOAD, () -> bucket.upload(configuration.get(WriteSettings.PART_SIZE)));
+        Duration time = workload.limit().compareTo(RANGES_TIME) < 0 ? workload.limit() : RANGES_TIME;
         RangeMeasurement measurement = bucket.ranges(configuration.get(Settings.RANGE_SIZE), time);
         List<RangeSpeed> ranges = new ArrayList<>();
         for (int i = 0; i < RANGES.size(); i++) {
             int concurrency = RangeMeasurement.CONCURRENCIES.get(i);
-            results.measure(place, RANGES.get(i), () -> {
+            results.measureRate(location, RANGES.get(i), () -> {
                 ranges.add(measurement.at(concurrency));
-                return Done.ofRate(ranges.getLast().mib());
+                return ranges.getLast().mib();
             });
         }
-        results.measure(place, Step.BUCKET_SMALL_PUT, bucket::putSmall);
-        results.measure(place, Step.BUCKET_SMALL_GET, bucket::getSmall);
+        results.measure(location, Step.BUCKET_SMALL_PUT, bucket::putSmall);
+        results.measure(location, Step.BUCKET_SMALL_GET, bucket::getSmall);
         return ranges;
     }
 
     /** Measures the disk itself, and a folder on it as programs use it. */
-    void disk(DiskFolder disk, Amounts amounts)
+    void disk(DiskFolder disk, Workload workload)
             throws IOException, RefusedException, ObjectStoreException, InterruptedException {
         Path parent = Objects.requireNonNull(disk.path().getParent());
-        Place place = new Place(Place.Kind.DISK, parent.toString(), "disk of " + parent);
-        output.begin(place);
+        Location location = new Location(Location.Kind.DISK, parent.toString(), "disk of " + parent);
+        output.begin(location);
         try (DiskTrial trial = new DiskTrial(disk.path())) {
             output.await("measuring");
             DiskTrial.Speed speed = trial.run(disk.usableBytes() / PART_OF_DISK).speed();
             if (speed == null) {
                 output.note("no direct I/O, or hardly any free space: the rates below may be those of memory");
             } else {
-                results.measure(place, Step.DISK_WRITE_DIRECT, () -> Done.ofRate(speed.writeMib()));
-                results.measure(place, Step.DISK_READ_DIRECT, () -> Done.ofRate(speed.readMib()));
-                results.measure(place, Step.DISK_RANDOM_4K, () -> Done.ofRate(speed.randomReads()));
+                results.measureRate(location, Step.DISK_WRITE_DIRECT, speed::writeMib);
+                results.measureRate(location, Step.DISK_READ_DIRECT, speed::readMib);
+                results.measureRate(location, Step.DISK_RANDOM_4K, speed::randomReads);
             }
         }
-        warmUp(disk, amounts);
-        FolderWork work = new FolderWork(disk.path(), amounts, data, FolderWork.Kept.BY_FSYNC);
-        results.measure(place, Step.DISK_LARGE_WRITE, work::writeLarge);
-        results.measure(place, Step.DISK_SMALL_WRITE, work::writeSmall);
-        Subject.dropPages(work.files());
-        results.measure(place, Step.DISK_LARGE_READ, work::readLarge);
-        results.measure(place, Step.DISK_SMALL_READ, work::readSmall);
-        results.measure(place, Step.DISK_STAT, work::stat);
+        warmUp(disk, workload);
+        FolderWork work = new FolderWork(disk.path(), workload, data, FolderWork.Kept.BY_FSYNC);
+        results.measure(location, Step.DISK_LARGE_WRITE, work::writeLarge);
+        results.measure(location, Step.DISK_SMALL_WRITE, work::writeSmall);
+        MeasuredFolder.dropPages(work.files());
+        results.measure(location, Step.DISK_LARGE_READ, work::readLarge);
+        results.measure(location, Step.DISK_SMALL_READ, work::readSmall);
+        results.measure(location, Step.DISK_STAT, work::stat);
         work.remove();
     }
 
     /** Lets the JVM compile the measured code; otherwise the first rows would be slower. */
-    private void warmUp(DiskFolder disk, Amounts amounts)
+    private void warmUp(DiskFolder disk, Workload workload)
             throws IOException, RefusedException, ObjectStoreException, InterruptedException {
         for (int i = 0; i < WARM_UPS; i++) {
             FolderWork work =
-                    new FolderWork(disk.path(), WARM_UP.within(amounts.largeBytes()), data, FolderWork.Kept.BY_CLOSE);
-            List<Done> _ = List.of(work.writeLarge(), work.writeSmall(), work.readLarge(), work.readSmall());
-            Done _ = work.stat();
+                    new FolderWork(disk.path(), WARM_UP.within(workload.largeBytes()), data, FolderWork.Kept.BY_CLOSE);
+            Measurement _ = work.writeLarge();
+            Measurement _ = work.writeSmall();
+            Measurement _ = work.readLarge();
+            Measurement _ = work.readSmall();
+            Measurement _ = work.stat();
             work.remove();
         }
     }

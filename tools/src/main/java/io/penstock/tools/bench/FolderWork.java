@@ -3,6 +3,8 @@ package io.penstock.tools.bench;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.settings.process.Reason;
 import io.penstock.settings.process.RefusedException;
+import io.penstock.tools.measure.Measurement;
+import io.penstock.tools.measure.Workers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -25,7 +27,7 @@ final class FolderWork {
     private static final Duration STAT_TIME = Duration.ofMillis(500);
 
     private final Path folder;
-    private final Amounts amounts;
+    private final Workload workload;
     private final BenchData data;
     private final Kept kept;
     private final Path large;
@@ -48,13 +50,13 @@ final class FolderWork {
      * @param kept when a file counts as written
      * @throws RefusedException if it cannot be created
      */
-    FolderWork(Path parent, Amounts amounts, BenchData data, Kept kept) throws RefusedException {
+    FolderWork(Path parent, Workload workload, BenchData data, Kept kept) throws RefusedException {
         try {
             this.folder = Files.createDirectory(parent.resolve(DiskFolder.PREFIX + UUID.randomUUID()));
         } catch (IOException e) {
             throw new RefusedException(parent + " cannot be written to: " + Reason.of(e));
         }
-        this.amounts = amounts;
+        this.workload = workload;
         this.data = data;
         this.kept = kept;
         this.large = folder.resolve("large");
@@ -75,25 +77,25 @@ final class FolderWork {
     }
 
     /** One thread writes one chunk after another, and closes the file. */
-    Done writeLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
-        int chunks = Math.toIntExact(amounts.largeBytes() / BenchData.CHUNK);
+    Measurement writeLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        int chunks = Math.toIntExact(workload.largeBytes() / BenchData.CHUNK);
         long began = System.nanoTime();
         try (FileChannel file = FileChannel.open(large, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             try {
-                Crew.Outcome outcome = Crew.FILES.run(
+                Measurement outcome = Workers.FILES.run(
                         1,
                         chunks,
-                        amounts.limit(),
+                        workload.limit(),
                         0,
                         (number, _) -> write(file, BenchData.LARGE, number, BenchData.CHUNK));
-                largeBytes = (long) outcome.tasks() * BenchData.CHUNK;
-                Crew.Outcome _ = Crew.FILES.run(1, 1, Crew.NO_LIMIT, 0, (_, _) -> finish(file));
+                largeBytes = outcome.operations() * BenchData.CHUNK;
+                Measurement _ = Workers.FILES.run(1, 1, (_, _) -> finish(file));
             } catch (InterruptedException e) {
                 Files.deleteIfExists(large); // else the close below would upload it
                 throw e;
             }
         }
-        return Done.ofBytes(largeBytes, System.nanoTime() - began);
+        return Measurement.ofWhole(largeBytes, System.nanoTime() - began);
     }
 
     private void write(FileChannel file, int name, long chunk, int length) throws IOException {
@@ -111,17 +113,17 @@ final class FolderWork {
     }
 
     /** One thread reads from the beginning, at most as far as an earlier read got. */
-    Done readLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+    Measurement readLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         int chunks = Math.toIntExact(largeBytes / BenchData.CHUNK);
         long began = System.nanoTime();
         try (FileChannel file = FileChannel.open(large, StandardOpenOption.READ)) {
-            Crew.Outcome outcome = Crew.FILES.run(1, chunks, amounts.limit(), BenchData.CHUNK, (number, buffer) -> {
+            Measurement outcome = Workers.FILES.run(1, chunks, workload.limit(), BenchData.CHUNK, (number, buffer) -> {
                 read(large, file, (long) number * BenchData.CHUNK, buffer);
                 data.check(large, BenchData.LARGE, number, buffer.flip());
             });
-            largeBytes = (long) outcome.tasks() * BenchData.CHUNK;
+            largeBytes = outcome.operations() * BenchData.CHUNK;
         }
-        return Done.ofBytes(largeBytes, System.nanoTime() - began);
+        return Measurement.ofWhole(largeBytes, System.nanoTime() - began);
     }
 
     private static void read(Path path, FileChannel file, long position, ByteBuffer to)
@@ -134,55 +136,55 @@ final class FolderWork {
     }
 
     /** Several threads, each of which creates, writes and closes one file after another. */
-    Done writeSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
-        Crew.Outcome outcome =
-                Crew.FILES.run(amounts.threads(), amounts.smallFiles(), amounts.limit(), 0, (number, _) -> {
+    Measurement writeSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Measurement outcome =
+                Workers.FILES.run(workload.threads(), workload.smallFiles(), workload.limit(), 0, (number, _) -> {
                     try (FileChannel file =
                             FileChannel.open(small(number), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                        for (int at = 0; at < amounts.smallBytes(); at += BenchData.CHUNK) {
+                        for (int at = 0; at < workload.smallBytes(); at += BenchData.CHUNK) {
                             write(
                                     file,
                                     number,
                                     at / BenchData.CHUNK,
-                                    Math.min(BenchData.CHUNK, amounts.smallBytes() - at));
+                                    Math.min(BenchData.CHUNK, workload.smallBytes() - at));
                         }
                         finish(file);
                     }
                 });
-        smallFiles = outcome.tasks();
-        return new Done(outcome.tasks(), outcome.nanos());
+        smallFiles = (int) outcome.operations();
+        return outcome;
     }
 
     /** Several threads, each of which opens, reads and closes one file after another, in the order of their names. */
-    Done readSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
-        Crew.Outcome outcome =
-                Crew.FILES.run(amounts.threads(), smallFiles, amounts.limit(), BenchData.CHUNK, (number, buffer) -> {
+    Measurement readSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Measurement outcome = Workers.FILES.run(
+                workload.threads(), smallFiles, workload.limit(), BenchData.CHUNK, (number, buffer) -> {
                     Path path = small(number);
                     try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
-                        for (int at = 0; at < amounts.smallBytes(); at += BenchData.CHUNK) {
-                            buffer.clear().limit(Math.min(BenchData.CHUNK, amounts.smallBytes() - at));
+                        for (int at = 0; at < workload.smallBytes(); at += BenchData.CHUNK) {
+                            buffer.clear().limit(Math.min(BenchData.CHUNK, workload.smallBytes() - at));
                             read(path, file, at, buffer);
                             data.check(path, number, at / BenchData.CHUNK, buffer.flip());
                         }
                     }
                 });
-        smallFiles = outcome.tasks();
-        return new Done(outcome.tasks(), outcome.nanos());
+        smallFiles = (int) outcome.operations();
+        return outcome;
     }
 
     /** Several threads, which stat each small file in turn, again and again. */
-    Done stat() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
-        Crew.Outcome outcome = Crew.FILES.run(
-                amounts.threads(), Integer.MAX_VALUE, min(STAT_TIME, amounts.limit()), 0, (number, _) -> {
+    Measurement stat() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Measurement outcome = Workers.FILES.run(
+                workload.threads(), Integer.MAX_VALUE, min(STAT_TIME, workload.limit()), 0, (number, _) -> {
                     Path path = small(number % smallFiles);
                     long size = Files.readAttributes(path, BasicFileAttributes.class)
                             .size();
-                    if (size != amounts.smallBytes()) {
+                    if (size != workload.smallBytes()) {
                         throw new RefusedException(
-                                path + " has " + size + " bytes, but " + amounts.smallBytes() + " were written to it");
+                                path + " has " + size + " bytes, but " + workload.smallBytes() + " were written to it");
                     }
                 });
-        return new Done(outcome.tasks(), outcome.nanos());
+        return outcome;
     }
 
     private static Duration min(Duration one, Duration other) {
@@ -195,8 +197,8 @@ final class FolderWork {
         try (Stream<Path> files = Files.list(folder)) {
             left = files.toList();
         }
-        Crew.Outcome _ = Crew.FILES.run(
-                amounts.threads(), left.size(), Crew.NO_LIMIT, 0, (number, _) -> Files.delete(left.get(number)));
+        Measurement _ =
+                Workers.FILES.run(workload.threads(), left.size(), (number, _) -> Files.delete(left.get(number)));
         Files.delete(folder);
     }
 }

@@ -17,7 +17,7 @@ public final class Output {
     private final PrintWriter out;
     private final PrintWriter err;
     private final Form form;
-    private final List<Judged> judged = new ArrayList<>();
+    private final List<Diagnosed> diagnosed = new ArrayList<>();
 
     /** The format of the output. */
     public enum Form {
@@ -28,8 +28,8 @@ public final class Output {
         JSON
     }
 
-    /** A row and the judgement on it. */
-    private record Judged(Row row, String judgement) {}
+    /** A row and the diagnosis on it. */
+    private record Diagnosed(Row row, String diagnosis) {}
 
     /** @param err receives the warnings */
     public Output(PrintWriter out, PrintWriter err, Form form) {
@@ -38,19 +38,19 @@ public final class Output {
         this.form = form;
     }
 
-    void begin(Amounts amounts) {
+    void begin(Workload workload) {
         print("A large file of up to %s, and up to %d small files of %s, with %d threads%n"
                 .formatted(
-                        ByteSizes.about(amounts.largeBytes()),
-                        amounts.smallFiles(),
-                        ByteSizes.about(amounts.smallBytes()),
-                        amounts.threads()));
+                        ByteSizes.about(workload.largeBytes()),
+                        workload.smallFiles(),
+                        ByteSizes.about(workload.smallBytes()),
+                        workload.threads()));
     }
 
-    void begin(Place place) {
-        print(place.title() + "\n");
-        if (!place.note().isEmpty()) {
-            note(place.note());
+    void begin(Location location) {
+        print(location.title() + "\n");
+        if (!location.note().isEmpty()) {
+            note(location.note());
         }
     }
 
@@ -71,13 +71,13 @@ public final class Output {
         }
     }
 
-    /** A remark on the rows of a place. */
+    /** A remark on the rows of a location. */
     void note(String text) {
         print("  " + text + "\n");
     }
 
-    void judgement(Row row, String text) {
-        judged.add(new Judged(row, text));
+    void diagnosis(Row row, String text) {
+        diagnosed.add(new Diagnosed(row, text));
     }
 
     void warning(String text) {
@@ -105,7 +105,7 @@ public final class Output {
                                 : "%4d%% of the %s's %s"
                                         .formatted(
                                                 Math.round(100 * row.ratio()),
-                                                ceiling.place().kind().name().toLowerCase(Locale.ROOT),
+                                                ceiling.location().kind().name().toLowerCase(Locale.ROOT),
                                                 number(ceiling.rate())))
                 .stripTrailing();
     }
@@ -115,34 +115,34 @@ public final class Output {
         return String.format(Locale.ROOT, rate < 10 ? "%.2f" : rate < 100 ? "%.1f" : "%.0f", rate);
     }
 
-    /** Shows the judgements, or everything as JSON. */
-    void end(Results results, Amounts amounts) {
+    /** Shows the diagnoses, or everything as JSON. */
+    void end(Results results, Workload workload) {
         if (form == Form.JSON) {
-            out.println(json(results, amounts));
+            out.println(json(results, workload));
         } else {
             out.println();
-            judged.forEach(each -> out.print(Text.wrap(WIDTH, "→ ", "  ", each.judgement())));
-            if (judged.isEmpty()) {
+            diagnosed.forEach(each -> out.print(Text.wrap(WIDTH, "→ ", "  ", each.diagnosis())));
+            if (diagnosed.isEmpty()) {
                 out.println("Nothing needs attention.");
             }
         }
         out.flush();
     }
 
-    private String json(Results results, Amounts amounts) {
+    private String json(Results results, Workload workload) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("largeBytes", amounts.largeBytes());
-        all.put("smallFiles", amounts.smallFiles());
-        all.put("smallBytes", amounts.smallBytes());
-        all.put("threads", amounts.threads());
+        all.put("largeBytes", workload.largeBytes());
+        all.put("smallFiles", workload.smallFiles());
+        all.put("smallBytes", workload.smallBytes());
+        all.put("threads", workload.threads());
         all.put("rows", results.rows().stream().map(this::fields).toList());
         return Json.indented(all);
     }
 
     private Map<String, Object> fields(Row row) {
         Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("of", row.place().kind().name().toLowerCase(Locale.ROOT));
-        fields.put("place", row.place().name());
+        fields.put("of", row.location().kind().name().toLowerCase(Locale.ROOT));
+        fields.put("place", row.location().name());
         fields.put("step", row.step().jsonName());
         fields.put("rate", row.rate());
         fields.put("unit", row.step().unit());
@@ -151,9 +151,9 @@ public final class Output {
             fields.put("ceiling", ceiling.step().jsonName());
             fields.put("ratio", row.ratio());
         }
-        judged.stream()
+        diagnosed.stream()
                 .filter(each -> each.row().equals(row))
-                .forEach(each -> fields.put("judgement", each.judgement()));
+                .forEach(each -> fields.put("judgement", each.diagnosis()));
         return fields;
     }
 }

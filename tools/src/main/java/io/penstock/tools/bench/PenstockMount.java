@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 
 /** A Penstock mount. Its control commands empty its cache. */
-final class PenstockMount implements Subject {
+final class PenstockMount implements MeasuredFolder {
     private static final Duration LOOK = Duration.ofMillis(50);
 
     /** The longest wait for background uploads, or for memory to be freed. */
@@ -45,13 +45,13 @@ final class PenstockMount implements Subject {
     }
 
     @Override
-    public Place place() {
+    public Location location() {
         return switch (whose) {
             case OWN ->
-                new Place(Place.Kind.MOUNT, mount.source(), "temporary mount of the bucket, with an empty cache");
+                new Location(Location.Kind.MOUNT, mount.source(), "temporary mount of the bucket, with an empty cache");
             case OTHERS ->
-                new Place(
-                        Place.Kind.MOUNT,
+                new Location(
+                        Location.Kind.MOUNT,
                         mount.mountPoint().toString(),
                         "mount " + mount.mountPoint(),
                         "uses the mount's cache, which may evict other data");
@@ -84,7 +84,7 @@ final class PenstockMount implements Subject {
      */
     @Override
     public void forget(FolderWork work) throws IOException, RefusedException, InterruptedException {
-        Subject.dropPages(work.files());
+        MeasuredFolder.dropPages(work.files());
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!evict(work.folder())) {
             if (System.nanoTime() > until) {
@@ -114,7 +114,7 @@ final class PenstockMount implements Subject {
     /** Frees memory by lowering its limit, but not in mounts of others, which would lose their cached data too. */
     @Override
     public void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException {
-        Subject.dropPages(work.files());
+        MeasuredFolder.dropPages(work.files());
         if (whose == Whose.OWN) {
             long least = Math.max(64L << 20, configuration.get(Settings.RANGE_SIZE));
             setMemory(ByteSizes.print(least));

@@ -12,7 +12,9 @@ import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.settings.process.RefusedException;
+import io.penstock.tools.measure.Measurement;
 import io.penstock.tools.measure.RangeMeasurement;
+import io.penstock.tools.measure.Workers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -37,17 +39,17 @@ final class RawBucket {
 
     private final ObjectStore store;
     private final String prefix;
-    private final Amounts amounts;
+    private final Workload workload;
     private final BenchData data;
 
     private @Nullable ObjectVersion large;
     private List<ObjectVersion> small = List.of();
 
     /** @param prefix the prefix of all objects that the run creates, ending with a slash */
-    RawBucket(ObjectStore store, String prefix, Amounts amounts, BenchData data) {
+    RawBucket(ObjectStore store, String prefix, Workload workload, BenchData data) {
         this.store = store;
         this.prefix = prefix;
-        this.amounts = amounts;
+        this.workload = workload;
         this.data = data;
     }
 
@@ -75,25 +77,25 @@ final class RawBucket {
     /** Lets the JVM compile the measured code, and opens connections. */
     void warmUp() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
         UploadBody body = data.body(0, WARM_UP_BYTES);
-        Crew.Outcome _ = Crew.REQUESTS.run(UPLOADS, WARM_UPS, amounts.limit(), WARM_UP_BYTES, (number, buffer) -> {
+        Measurement _ = Workers.REQUESTS.run(UPLOADS, WARM_UPS, workload.limit(), WARM_UP_BYTES, (number, buffer) -> {
             ObjectVersion sent = store.put(prefix + "warm-" + number, body, WriteCondition.ALWAYS);
             store.get(sent, new ByteRange(0, WARM_UP_BYTES), new Into(buffer));
         });
     }
 
     /** Sends the large object in parts of one size, as many as the time limit allows. */
-    Done upload(long partSize) throws ObjectStoreException, IOException, RefusedException, InterruptedException {
-        long length = Math.min(partSize, amounts.largeBytes());
+    Measurement upload(long partSize) throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        long length = Math.min(partSize, workload.largeBytes());
         UploadBody body = data.body(BenchData.LARGE, length);
         Queue<UploadedPart> parts = new ConcurrentLinkedQueue<>();
         long began = System.nanoTime();
         MultipartUpload upload = store.createUpload(prefix + "large");
         try {
-            int most = Math.toIntExact(Math.min(amounts.largeBytes() / length, UploadedPart.MAX_NUMBER));
-            Crew.Outcome _ = Crew.REQUESTS.run(
+            int most = Math.toIntExact(Math.min(workload.largeBytes() / length, UploadedPart.MAX_NUMBER));
+            Measurement _ = Workers.REQUESTS.run(
                     UPLOADS,
                     most,
-                    amounts.limit(),
+                    workload.limit(),
                     0,
                     (number, _) -> parts.add(store.uploadPart(upload, number + 1, body)));
             List<UploadedPart> inOrder = parts.stream()
@@ -105,7 +107,7 @@ final class RawBucket {
                 store.abort(upload);
             }
         }
-        return Done.ofBytes(largeBytes(), System.nanoTime() - began);
+        return Measurement.ofWhole(largeBytes(), System.nanoTime() - began);
     }
 
     /** The size of the large object. */
@@ -127,29 +129,29 @@ final class RawBucket {
     }
 
     /** Sends small objects, as many concurrently as small files are written. */
-    Done putSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
-        UploadBody body = data.body(0, amounts.smallBytes());
-        ObjectVersion[] sent = new ObjectVersion[amounts.smallFiles()];
-        Crew.Outcome outcome = Crew.REQUESTS.run(
-                amounts.threads(),
+    Measurement putSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        UploadBody body = data.body(0, workload.smallBytes());
+        ObjectVersion[] sent = new ObjectVersion[workload.smallFiles()];
+        Measurement outcome = Workers.REQUESTS.run(
+                workload.threads(),
                 sent.length,
-                amounts.limit(),
+                workload.limit(),
                 0,
                 (number, _) ->
                         sent[number] = store.put(prefix + "small-%05d".formatted(number), body, WriteCondition.ALWAYS));
-        small = Arrays.asList(sent).subList(0, outcome.tasks());
-        return new Done(outcome.tasks(), outcome.nanos());
+        small = Arrays.asList(sent).subList(0, (int) outcome.operations());
+        return outcome;
     }
 
     /** Reads each small object whole. */
-    Done getSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
-        Crew.Outcome outcome =
-                Crew.REQUESTS.run(GETS, small.size(), amounts.limit(), amounts.smallBytes(), (number, buffer) -> {
+    Measurement getSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        Measurement outcome =
+                Workers.REQUESTS.run(GETS, small.size(), workload.limit(), workload.smallBytes(), (number, buffer) -> {
                     ObjectVersion object = small.get(number);
                     store.get(object, new ByteRange(0, object.size()), new Into(buffer));
                     data.check(object.key(), 0, 0, buffer.flip());
                 });
-        return new Done(outcome.tasks(), outcome.nanos());
+        return outcome;
     }
 
     /** Removes everything below the prefix, including objects of other programs. */

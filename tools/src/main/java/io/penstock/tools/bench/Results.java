@@ -3,6 +3,7 @@ package io.penstock.tools.bench;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.settings.process.Reason;
 import io.penstock.settings.process.RefusedException;
+import io.penstock.tools.measure.Measurement;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,29 +21,36 @@ final class Results {
 
     /** The work to measure. */
     @FunctionalInterface
-    interface Work {
-        Done run() throws IOException, RefusedException, ObjectStoreException, InterruptedException;
+    interface Work<T> {
+        T run() throws IOException, RefusedException, ObjectStoreException, InterruptedException;
+    }
+
+    /** Does the work, and compares its rate with earlier rows. */
+    Row measure(Location location, Step step, Work<Measurement> work)
+            throws RefusedException, ObjectStoreException, InterruptedException {
+        return measureRate(location, step, () -> step.rate(work.run()));
     }
 
     /**
-     * Does the work, and compares it with earlier rows.
+     * Does the work, which returns the rate in the unit of the step, and compares it with earlier rows.
      *
      * @throws RefusedException if a file system call fails; it says during which work, where and why
      */
-    Row measure(Place place, Step step, Work work) throws RefusedException, ObjectStoreException, InterruptedException {
+    Row measureRate(Location location, Step step, Work<Double> work)
+            throws RefusedException, ObjectStoreException, InterruptedException {
         output.begin(step);
-        Done done;
+        double rate;
         try {
-            done = work.run();
+            rate = work.run();
         } catch (IOException e) {
-            throw new RefusedException(place.name() + ", " + step.label() + ": " + Reason.of(e));
+            throw new RefusedException(location.name() + ", " + step.label() + ": " + Reason.of(e));
         }
         Row ceiling = step.ceilings().stream()
                 .map(this::best)
                 .flatMap(Optional::stream)
                 .findFirst()
                 .orElse(null);
-        Row row = new Row(place, step, done.perSecond(), ceiling);
+        Row row = new Row(location, step, rate, ceiling);
         rows.add(row);
         output.row(row);
         return row;

@@ -6,11 +6,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A measurement.
  *
- * @param place where it was made
+ * @param location where it was made
  * @param rate in the step's unit
  * @param ceiling the row of a bucket or a disk to compare it with; null if none was measured
  */
-record Row(Place place, Step step, double rate, @Nullable Row ceiling) {
+record Row(
+        Location location, Step step, double rate, @Nullable Row ceiling) {
     /** A lower ratio can be improved. */
     private static final double POOR = 0.5;
 
@@ -28,7 +29,7 @@ record Row(Place place, Step step, double rate, @Nullable Row ceiling) {
         return ceiling == null
                 ? ""
                 : Math.round(100 * ratio()) + "% of the "
-                        + ceiling.place().kind().name().toLowerCase(Locale.ROOT) + " ("
+                        + ceiling.location().kind().name().toLowerCase(Locale.ROOT) + " ("
                         + ceiling.step().label() + ")";
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.tools.bench;
 
+import io.penstock.tools.measure.Measurement;
 import java.util.List;
 import java.util.Locale;
 
@@ -65,6 +66,11 @@ enum Step {
 
     String unit() {
         return unit.text;
+    }
+
+    /** In its unit. */
+    double rate(Measurement run) {
+        return unit == Unit.MIB ? run.mibPerSecond() : run.operationsPerSecond();
     }
 
     /** The steps to compare it with, in order of preference: the best of the first list of which any was measured. */

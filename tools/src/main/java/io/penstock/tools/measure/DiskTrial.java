@@ -5,14 +5,13 @@ import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFile;
 import io.penstock.disk.NoHolesException;
 import io.penstock.disk.PrivateFiles;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -113,25 +112,19 @@ public final class DiskTrial implements AutoCloseable {
     }
 
     private Speed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
-        long began = System.nanoTime();
-        List<Callable<List<Long>>> readers = new ArrayList<>();
-        for (int i = 0; i < READERS; i++) {
-            readers.add(() -> readRandomly(blocks, began));
+        Measurement reads;
+        try {
+            reads = Workers.FILES.run(
+                    READERS,
+                    Integer.MAX_VALUE,
+                    EACH,
+                    DirectIo.ALIGNMENT,
+                    (_, block) ->
+                            file.readDirect(ThreadLocalRandom.current().nextLong(blocks) * DirectIo.ALIGNMENT, block));
+        } catch (ObjectStoreException | RefusedException e) {
+            throw new IllegalStateException("unexpected failure of a read", e);
         }
-        List<Long> nanos = Parallel.all(readers);
-        double seconds = (System.nanoTime() - began) / 1e9;
-        return new Speed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
-    }
-
-    private List<Long> readRandomly(long blocks, long began) throws IOException {
-        ByteBuffer block = NativeMemory.allocate(NativeMemory.Share.PAGES, DirectIo.ALIGNMENT, DirectIo.ALIGNMENT);
-        List<Long> nanos = new ArrayList<>();
-        while (isIn(EACH, began)) {
-            long start = System.nanoTime();
-            file.readDirect(ThreadLocalRandom.current().nextLong(blocks) * DirectIo.ALIGNMENT, block.clear());
-            nanos.add(System.nanoTime() - start);
-        }
-        return nanos;
+        return new Speed(writeMib, readMib, reads.operationsPerSecond(), Duration.ofNanos(reads.p99Nanos()));
     }
 
     private static boolean isIn(Duration time, long began) {

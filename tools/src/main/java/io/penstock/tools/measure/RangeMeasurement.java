@@ -8,7 +8,6 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -58,12 +57,13 @@ public record RangeMeasurement(ObjectStore store, ObjectVersion object, long ran
         if (failure != null) {
             throw failure;
         }
-        List<Long> waits = new ArrayList<>(run.firstBytes);
+        long[] waits =
+                run.firstBytes.stream().mapToLong(Long::longValue).sorted().toArray();
         return new RangeSpeed(
                 concurrency,
                 bytes / (double) (1 << 20) / seconds,
-                Parallel.percentile(waits, 50),
-                Parallel.percentile(waits, 99));
+                Duration.ofNanos(Measurement.percentile(waits, 50)),
+                Duration.ofNanos(Measurement.percentile(waits, 99)));
     }
 
     /** The state shared by the threads of one measurement. */

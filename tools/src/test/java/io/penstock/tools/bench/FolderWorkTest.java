@@ -18,27 +18,27 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 class FolderWorkTest {
     private static final int MIB = 1 << 20;
-    private static final Amounts AMOUNTS = new Amounts(3 * MIB, 5, MIB + 10, 2, Duration.ofDays(1));
+    private static final Workload WORKLOAD = new Workload(3 * MIB, 5, MIB + 10, 2, Duration.ofDays(1));
 
     @TempDir
     private Path parent;
 
-    private FolderWork work(Amounts amounts, FolderWork.Kept kept) throws RefusedException {
-        return new FolderWork(parent, amounts, new BenchData(1), kept);
+    private FolderWork work(Workload workload, FolderWork.Kept kept) throws RefusedException {
+        return new FolderWork(parent, workload, new BenchData(1), kept);
     }
 
     @ParameterizedTest
     @EnumSource
     void all_isWrittenReadAndRemoved(FolderWork.Kept kept) throws Exception {
-        FolderWork work = work(AMOUNTS, kept);
+        FolderWork work = work(WORKLOAD, kept);
 
-        assertThat(work.writeLarge().amount()).isEqualTo(3);
-        assertThat(work.writeSmall().amount()).isEqualTo(5);
+        assertThat(work.writeLarge().bytes()).isEqualTo(3 * MIB);
+        assertThat(work.writeSmall().operations()).isEqualTo(5);
         assertThat(work.files()).hasSize(6).allMatch(Files::isRegularFile);
-        Subject.dropPages(work.files());
-        assertThat(work.readLarge().amount()).isEqualTo(3);
-        assertThat(work.readSmall().amount()).isEqualTo(5);
-        assertThat(work.stat().amount()).isPositive();
+        MeasuredFolder.dropPages(work.files());
+        assertThat(work.readLarge().bytes()).isEqualTo(3 * MIB);
+        assertThat(work.readSmall().operations()).isEqualTo(5);
+        assertThat(work.stat().operations()).isPositive();
 
         work.remove();
         assertThat(parent).isEmptyDirectory();
@@ -46,18 +46,18 @@ class FolderWorkTest {
 
     @Test
     void write_timeIsOver_laterStepsTakeWhatIsThere() throws Exception {
-        FolderWork work = work(new Amounts(9 * MIB, 9, 10, 2, Duration.ZERO), FolderWork.Kept.BY_CLOSE);
+        FolderWork work = work(new Workload(9 * MIB, 9, 10, 2, Duration.ZERO), FolderWork.Kept.BY_CLOSE);
 
-        assertThat(work.writeLarge().amount()).isEqualTo(1);
-        assertThat(work.writeSmall().amount()).isEqualTo(2);
-        assertThat(work.readLarge().amount()).isEqualTo(1);
-        assertThat(work.readSmall().amount()).isEqualTo(2);
+        assertThat(work.writeLarge().bytes()).isEqualTo(MIB);
+        assertThat(work.writeSmall().operations()).isEqualTo(2);
+        assertThat(work.readLarge().bytes()).isEqualTo(MIB);
+        assertThat(work.readSmall().operations()).isEqualTo(2);
         work.remove();
     }
 
     @Test
     void readLarge_aByteDiffers_isNamed() throws Exception {
-        FolderWork work = work(AMOUNTS, FolderWork.Kept.BY_CLOSE);
+        FolderWork work = work(WORKLOAD, FolderWork.Kept.BY_CLOSE);
         work.writeLarge();
         Path large = work.files().getFirst();
         try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {
@@ -74,7 +74,7 @@ class FolderWorkTest {
 
     @Test
     void readSmall_fileIsShorter_isNamed() throws Exception {
-        FolderWork work = work(AMOUNTS, FolderWork.Kept.BY_CLOSE);
+        FolderWork work = work(WORKLOAD, FolderWork.Kept.BY_CLOSE);
         work.writeLarge();
         work.writeSmall();
         Path small = work.files().get(3);
@@ -90,7 +90,7 @@ class FolderWorkTest {
 
     @Test
     void writeLarge_interrupted_leavesNoFile() throws Exception {
-        FolderWork work = work(new Amounts(1L << 40, 1, 1, 1, Duration.ofDays(1)), FolderWork.Kept.BY_CLOSE);
+        FolderWork work = work(new Workload(1L << 40, 1, 1, 1, Duration.ofDays(1)), FolderWork.Kept.BY_CLOSE);
         Thread caller = Thread.currentThread();
         Path large = work.folder().resolve("large");
         Thread.ofVirtual().start(() -> {
@@ -109,14 +109,14 @@ class FolderWorkTest {
     @Test
     void folder_cannotBeMade_saysWhy() {
         Path none = parent.resolve("none");
-        assertThatThrownBy(() -> new FolderWork(none, AMOUNTS, new BenchData(1), FolderWork.Kept.BY_CLOSE))
+        assertThatThrownBy(() -> new FolderWork(none, WORKLOAD, new BenchData(1), FolderWork.Kept.BY_CLOSE))
                 .isInstanceOf(RefusedException.class)
                 .hasMessageStartingWith(none + " cannot be written to: no such file: " + none);
     }
 
     @Test
     void remove_withAnotherFile_removesItToo() throws Exception {
-        FolderWork work = work(AMOUNTS, FolderWork.Kept.BY_CLOSE);
+        FolderWork work = work(WORKLOAD, FolderWork.Kept.BY_CLOSE);
         Files.write(work.folder().resolve("more"), List.of("x"));
         work.remove();
         assertThat(parent).isEmptyDirectory();

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class OutputTest {
-    private static final Amounts AMOUNTS = new Amounts(1 << 30, 1000, 128 << 10, 16, Duration.ofSeconds(5));
+    private static final Workload WORKLOAD = new Workload(1 << 30, 1000, 128 << 10, 16, Duration.ofSeconds(5));
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -20,13 +20,13 @@ class OutputTest {
     private void show(Form form) throws Exception {
         Output output = new Output(new PrintWriter(out), new PrintWriter(err), form);
         Results results = new Results(output);
-        output.begin(AMOUNTS);
+        output.begin(WORKLOAD);
         output.begin(ResultsTest.BUCKET);
-        results.measure(ResultsTest.BUCKET, Step.BUCKET_UPLOAD, () -> Done.ofRate(1234.5));
+        results.measureRate(ResultsTest.BUCKET, Step.BUCKET_UPLOAD, () -> 1234.5);
         output.begin(ResultsTest.MOUNT);
-        Row row = results.measure(ResultsTest.MOUNT, Step.LARGE_WRITE, () -> Done.ofRate(308.6));
-        output.judgement(row, "large file written: raise it");
-        output.end(results, AMOUNTS.within(64 << 20));
+        Row row = results.measureRate(ResultsTest.MOUNT, Step.LARGE_WRITE, () -> 308.6);
+        output.diagnosis(row, "large file written: raise it");
+        output.end(results, WORKLOAD.within(64 << 20));
     }
 
     @Test

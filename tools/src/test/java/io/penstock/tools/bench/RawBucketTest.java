@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Timeout;
 class RawBucketTest {
     private static final String PREFIX = "a/.penstock/bench-1/";
     private static final int MIB = 1 << 20;
-    private static final Amounts AMOUNTS = new Amounts(20 * MIB, 7, 1000, 3, Duration.ofDays(1));
+    private static final Workload WORKLOAD = new Workload(20 * MIB, 7, 1000, 3, Duration.ofDays(1));
 
     private final InMemoryObjectStore memory = new InMemoryObjectStore();
     private final FaultyObjectStore store = new FaultyObjectStore(memory);
     private final BenchData data = new BenchData(1);
-    private final RawBucket bucket = new RawBucket(store, PREFIX, AMOUNTS, data);
+    private final RawBucket bucket = new RawBucket(store, PREFIX, WORKLOAD, data);
 
     @BeforeEach
     void fill() throws Exception {
@@ -54,10 +54,10 @@ class RawBucketTest {
         bucket.requireWritable();
         bucket.warmUp();
 
-        assertThat(bucket.upload(8 * MIB).amount()).isEqualTo(16);
+        assertThat(bucket.upload(8 * MIB).bytes()).isEqualTo(16 * MIB);
         assertThat(bucket.largeBytes()).isEqualTo(16 * MIB);
-        assertThat(bucket.putSmall().amount()).isEqualTo(7);
-        assertThat(bucket.getSmall().amount()).isEqualTo(7);
+        assertThat(bucket.putSmall().operations()).isEqualTo(7);
+        assertThat(bucket.getSmall().operations()).isEqualTo(7);
         assertThat(bucket.ranges(8 * MIB, Duration.ofMillis(20)).at(2).mib()).isPositive();
         assertThat(keys(PREFIX + "small-")).hasSize(7);
 
@@ -84,7 +84,7 @@ class RawBucketTest {
                     throw new IllegalStateException(e);
                 }
             });
-            assertThatThrownBy(() -> new RawBucket(delaying, PREFIX, AMOUNTS, data).upload(8 * MIB))
+            assertThatThrownBy(() -> new RawBucket(delaying, PREFIX, WORKLOAD, data).upload(8 * MIB))
                     .isInstanceOf(InterruptedException.class);
         }
         assertNothingLeft();
@@ -100,9 +100,9 @@ class RawBucketTest {
     @Test
     void getSmall_otherBytes_areNoticed() throws Exception {
         InMemoryObjectStore unversioned = InMemoryObjectStore.withOneEtag(InstantSource.system());
-        RawBucket raw = new RawBucket(unversioned, PREFIX, AMOUNTS, data);
+        RawBucket raw = new RawBucket(unversioned, PREFIX, WORKLOAD, data);
         raw.putSmall();
-        unversioned.put(PREFIX + "small-00004", new byte[AMOUNTS.smallBytes()]);
+        unversioned.put(PREFIX + "small-00004", new byte[WORKLOAD.smallBytes()]);
 
         assertThatThrownBy(raw::getSmall)
                 .isInstanceOf(RefusedException.class)

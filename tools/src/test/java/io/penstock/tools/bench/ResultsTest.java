@@ -11,21 +11,15 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
 class ResultsTest {
-    static final Place BUCKET = new Place(Place.Kind.BUCKET, "s3://data", "bucket s3://data");
-    static final Place DISK = new Place(Place.Kind.DISK, "/nvme", "disk of /nvme");
-    static final Place MOUNT = new Place(Place.Kind.MOUNT, "/mnt/data", "/mnt/data");
+    static final Location BUCKET = new Location(Location.Kind.BUCKET, "s3://data", "bucket s3://data");
+    static final Location DISK = new Location(Location.Kind.DISK, "/nvme", "disk of /nvme");
+    static final Location MOUNT = new Location(Location.Kind.MOUNT, "/mnt/data", "/mnt/data");
 
     private final Results results = new Results(
             new Output(new PrintWriter(new StringWriter()), new PrintWriter(new StringWriter()), Output.Form.LINES));
 
-    private Row measure(Place place, Step step, double rate) throws Exception {
-        return results.measure(place, step, () -> Done.ofRate(rate));
-    }
-
-    @Test
-    void rate_isAmountByTime() {
-        assertThat(Done.ofBytes(3 << 20, 500_000_000).perSecond()).isEqualTo(6, within(1e-9));
-        assertThat(new Done(100, 2_000_000_000).perSecond()).isEqualTo(50, within(1e-9));
+    private Row measure(Location location, Step step, double rate) throws Exception {
+        return results.measureRate(location, step, () -> rate);
     }
 
     @Test
