@@ -81,7 +81,7 @@ final class MemoryServer {
         long inode = files.lookup(FileSystem.ROOT, OneObjectStore.KEY).inode();
         long handle = files.open(inode, 0).handle();
         ByteBuffer buffer = ByteBuffer.allocateDirect(CALL);
-        for (long at = 0; files.read(handle, at, buffer.clear()) > 0; at += buffer.position()) {}
+        for (long at = 0; files.read(handle, at, buffer.clear(), null, true) > 0; at += buffer.position()) {}
         files.release(handle);
         files.forget(inode, 1);
     }

@@ -3,7 +3,6 @@ package io.penstock.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.serve.control.Statistic;
 import io.penstock.settings.ByteSizes;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.MatchResult;
@@ -20,6 +19,8 @@ import java.util.regex.Pattern;
  */
 record StatsText(JsonNode before, JsonNode now) {
     private static final Pattern PLACE =
+    private static final Pattern PLUS = Pattern.compile("\\+");
+
             Pattern.compile("\\{(?<value>[^/: }]+)(?: of (?<whole>[^/:}]+))?(?<rate>/s)?(?::(?<width>\\d+))?}");
 
     /** All page reads, in templates. */
@@ -40,13 +41,13 @@ record StatsText(JsonNode before, JsonNode now) {
         String width = place.group("width");
         boolean isRate = place.group("rate") != null;
         String text = whole == null
-                ? inUnit(statistic(value.split("\\+")[0]).unit(), sum(value, isRate))
+                ? inUnit(statistic(terms(value).getFirst()).unit(), sum(value, isRate))
                 : Figures.percent(sum(value, isRate), sum(whole, isRate));
         return width == null ? text : ("%" + width + "s").formatted(text);
     }
 
     private double sum(String names, boolean isRate) {
-        return Arrays.stream(names.split("\\+"))
+        return terms(names).stream()
                 .mapToDouble(name -> {
                     int key = name.indexOf('[');
                     String[] keys = key < 0 ? new String[0] : new String[] {name.substring(key + 1, name.length() - 1)};
@@ -55,6 +56,10 @@ record StatsText(JsonNode before, JsonNode now) {
                             : statistic(name).of(now, keys);
                 })
                 .sum();
+    }
+
+    private static List<String> terms(String sum) {
+        return PLUS.splitAsStream(sum).toList();
     }
 
     private static Statistic statistic(String name) {

@@ -27,10 +27,10 @@ final class WholeCopy {
     private static final Logger log = LoggerFactory.getLogger(WholeCopy.class);
 
     private final FileCommits commits;
-    private final FileWrites writes;
+    private final ContentWrites writes;
     private final FileBytes bytes;
 
-    WholeCopy(FileCommits commits, FileWrites writes) {
+    WholeCopy(FileCommits commits, ContentWrites writes) {
         this.commits = commits;
         this.writes = writes;
         this.bytes = commits.bytes;

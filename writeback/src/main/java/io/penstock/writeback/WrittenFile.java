@@ -43,7 +43,7 @@ public final class WrittenFile {
     private final FileState state;
     private final FileCommits commits;
     private final FileBytes bytes;
-    private final FileWrites writes;
+    private final ContentWrites writes;
     private final WholeCopy copies;
     private final FileSync sync;
 
@@ -103,7 +103,7 @@ public final class WrittenFile {
         this.commits = new FileCommits(
                 context, state, content, layer, object -> listener.committed(this, object), this::endIfDone);
         this.bytes = commits.bytes;
-        this.writes = new FileWrites(commits);
+        this.writes = new ContentWrites(commits);
         this.copies = new WholeCopy(commits, writes);
         this.sync = new FileSync(commits, copies);
     }

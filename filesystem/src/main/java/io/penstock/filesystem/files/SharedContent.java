@@ -103,6 +103,7 @@ public final class SharedContent {
      * @throws ObjectStoreException.NotFound if the version is gone for another reason
      * @throws ObjectStoreException.PreconditionFailed the same
      */
+    @SuppressWarnings("ReferenceEquality") // each move of the bytes makes another instance
     public int read(long position, ByteBuffer to, @Nullable LentBytes loans, boolean mayWait)
             throws ObjectStoreException, IOException, InterruptedException {
         if (!mayWait) {

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -219,13 +220,13 @@ public enum Statistic {
             String help,
             List<String> path,
             @Nullable ToDoubleFunction<JsonNode> function) {
-        String[] parts = metric.split("[{,}]");
+        List<String> parts = Pattern.compile("[{,}]").splitAsStream(metric).toList();
         this.kind = kind;
         this.unit = unit;
-        this.name = parts[0];
-        for (int i = 1; i < parts.length; i++) {
-            int end = parts[i].indexOf('=');
-            labels.put(parts[i].substring(0, end), parts[i].substring(end + 1));
+        this.name = parts.getFirst();
+        for (String label : parts.subList(1, parts.size())) {
+            int end = label.indexOf('=');
+            labels.put(label.substring(0, end), label.substring(end + 1));
         }
         this.help = help;
         this.path = path;

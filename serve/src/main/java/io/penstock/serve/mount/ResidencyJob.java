@@ -68,7 +68,7 @@ final class ResidencyJob extends FileJob {
     }
 
     @Override
-    public void problem(String path, String why) {
+    public synchronized void problem(String path, String why) {
         sum.hasProblem = true;
         super.problem(path, why);
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Changes the bytes of one file. Under the same hold of the file's lock it reports each change to the file's state and
  * to the upload: otherwise a commit could use a part with the old bytes. Safe for use by any number of threads.
  */
-final class FileWrites implements BlockMemory.Writer {
+final class ContentWrites implements BlockMemory.Writer {
     private final FileCommits commits;
     private final FileBytes bytes;
     private final BlockMemory memory;
@@ -23,7 +23,7 @@ final class FileWrites implements BlockMemory.Writer {
     /** Lets one append run at a time; held while it waits for memory. Taken before the file's lock. */
     private final ReentrantLock appends = new ReentrantLock(true);
 
-    FileWrites(FileCommits commits) {
+    ContentWrites(FileCommits commits) {
         this.commits = commits;
         this.bytes = commits.bytes;
         this.memory = commits.context.resources().memory();
