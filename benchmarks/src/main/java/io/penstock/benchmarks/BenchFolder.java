@@ -1,7 +1,7 @@
 package io.penstock.benchmarks;
 
 import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.s3.S3ObjectStore;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

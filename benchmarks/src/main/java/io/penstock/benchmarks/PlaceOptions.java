@@ -1,6 +1,6 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.S3Config;
+import io.penstock.objectstore.s3.S3Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

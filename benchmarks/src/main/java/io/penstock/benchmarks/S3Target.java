@@ -1,8 +1,8 @@
 package io.penstock.benchmarks;
 
 import io.penstock.objectstore.RetryPolicy;
-import io.penstock.objectstore.S3Config;
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
+import io.penstock.objectstore.s3.S3Config;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;

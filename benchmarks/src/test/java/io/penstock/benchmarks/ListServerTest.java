@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.embeddeds3.SyntheticObjects;
 import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.S3Config;
-import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.s3.S3Config;
+import io.penstock.objectstore.s3.S3ObjectStore;
 import io.penstock.tools.measure.Measurement;
 import java.time.Duration;
 import java.util.Map;

@@ -18,9 +18,9 @@ import java.util.regex.Pattern;
  * @param now its last response
  */
 record StatsText(JsonNode before, JsonNode now) {
-    private static final Pattern PLACE =
     private static final Pattern PLUS = Pattern.compile("\\+");
 
+    private static final Pattern PLACE =
             Pattern.compile("\\{(?<value>[^/: }]+)(?: of (?<whole>[^/:}]+))?(?<rate>/s)?(?::(?<width>\\d+))?}");
 
     /** All page reads, in templates. */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
 import io.penstock.serve.control.Json;

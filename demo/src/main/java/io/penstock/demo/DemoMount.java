@@ -2,7 +2,7 @@ package io.penstock.demo;
 
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.s3.S3Config.Credentials;
 import io.penstock.serve.log.Logging;
 import io.penstock.serve.mount.BucketMount;
 import io.penstock.serve.mount.MountControl;

@@ -4,7 +4,7 @@ import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.embeddeds3.FreePorts;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.s3.S3Config.Credentials;
 import io.penstock.serve.control.ShareStatus;
 import io.penstock.serve.mount.BucketMount;
 import io.penstock.serve.mount.MountPlan;

@@ -74,15 +74,6 @@ class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> NATIVE =
             resideInAnyPackage("jnr..", "com.kenai..", "ru.serce..");
 
-    /** The contracts of the test kit are in the packages of the interfaces that they test. */
-    private static final DescribedPredicate<JavaClass> TEST_KIT = DescribedPredicate.describe(
-            "of the test kit",
-            type -> type.getSource()
-                    .orElseThrow()
-                    .getUri()
-                    .toString()
-                    .matches(".*(/testing/target/|penstock-testing-).*"));
-
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("io.penstock");
@@ -97,7 +88,7 @@ class ArchitectureTest {
     void awsTypes_outsideObjectStore_areNotUsed() {
         noClasses()
                 .that(not(resideInAnyPackage(
-                        "io.penstock.objectstore..", "io.penstock.embeddeds3..", "io.penstock.benchmarks..")))
+                        "io.penstock.objectstore.s3..", "io.penstock.embeddeds3..", "io.penstock.benchmarks..")))
                 .should()
                 .dependOnClassesThat(AWS)
                 .because("the object-store module hides which client speaks to S3")
@@ -134,8 +125,7 @@ class ArchitectureTest {
     @Test
     void directBuffers_areMadeInOnePlace() {
         noClasses()
-                .that(not(resideInAPackage("io.penstock.benchmarks..")))
-                .and(not(TEST_KIT))
+                .that(not(resideInAnyPackage("io.penstock.benchmarks..", "io.penstock.testing..")))
                 .and()
                 .areNotAssignableTo(NativeMemory.class)
                 .should()
@@ -306,7 +296,7 @@ class ArchitectureTest {
     void walks_nameClassesAndMethodsThatThereAre() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "ARCHITECTURE.md"));
         String walks = page.substring(page.indexOf("### READ, hop by hop"), page.indexOf("## Where names come from"));
-        List<String> hops = Pattern.compile("`(?:[a-z.]+\\.)?([A-Z]\\w+)(?:\\.([a-zA-Z]\\w*))?`")
+        List<String> hops = Pattern.compile("`(?:[a-z0-9.]+\\.)?([A-Z]\\w+)(?:\\.([a-zA-Z]\\w*))?`")
                 .matcher(walks)
                 .results()
                 .map(match -> match.group(1) + (match.group(2) == null ? "" : "." + match.group(2)))
@@ -329,6 +319,12 @@ class ArchitectureTest {
         assertOneWay("settings", "process", "");
         assertOneWay("serve", "log", "state", "control", "metrics", "mount");
         assertOneWay("tools", "measure", "doctor", "bench");
+    }
+
+    /** the interface ← HTTP connections, also between nodes ← S3. */
+    @Test
+    void objectStore_goesThroughItsPackagesOneWay() {
+        assertOneWay("objectstore", "", "http", "s3");
     }
 
     /** kernel ← files ← names ← the calls; no other direction. */

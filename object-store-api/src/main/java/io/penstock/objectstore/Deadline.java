@@ -37,7 +37,7 @@ public final class Deadline {
      * @param patience zero for one attempt, bounded only by the timeouts of the connection
      * @param setting the setting that configures it, for messages
      */
-    Deadline(Duration patience, String setting) {
+    public Deadline(Duration patience, String setting) {
         this.patience = patience;
         this.setting = setting;
     }
@@ -120,7 +120,7 @@ public final class Deadline {
      *
      * @param began {@link System#nanoTime} of the start of the wait
      */
-    synchronized void stoodInLine(long began) {
+    public synchronized void stoodInLine(long began) {
         waited = new Wait(waited == null ? began : waited.from, System.nanoTime());
     }
 
@@ -135,14 +135,14 @@ public final class Deadline {
     }
 
     /** Acquires a permit, and records any wait for it in the current deadline. */
-    static void acquire(Semaphore permits) throws InterruptedException {
+    public static void acquire(Semaphore permits) throws InterruptedException {
         if (!permits.tryAcquire()) {
             standInLine(permits::acquire);
         }
     }
 
     /** @param respondedAt {@link System#nanoTime} of the store's last response to any call */
-    synchronized void storeResponded(long respondedAt) {
+    public synchronized void storeResponded(long respondedAt) {
         Wait wait = waited;
         if (wait == null) {
             return;
@@ -154,7 +154,7 @@ public final class Deadline {
     }
 
     /** Sleeps for the pause, but no longer than the deadline lasts. */
-    void sleep(Duration pause) throws InterruptedException {
+    public void sleep(Duration pause) throws InterruptedException {
         Thread.sleep(Duration.ofNanos(Math.clamp(leftNanos(), 0, pause.toNanos())));
     }
 
@@ -168,12 +168,12 @@ public final class Deadline {
     }
 
     /** Whether a running attempt must end now. Always false for a call that makes only one attempt. */
-    boolean isCut() {
+    public boolean isCut() {
         return !patience.isZero() && isOver();
     }
 
     /** Whether a running attempt must end because {@link #isCut} holds and no byte has moved for {@code nanos}. */
-    boolean endsSilence(long nanos) {
+    public boolean endsSilence(long nanos) {
         return isCut() && nanos > LEAST_PATIENCE.toNanos();
     }
 
@@ -182,7 +182,7 @@ public final class Deadline {
     }
 
     /** The end of an error message once the deadline is over; empty for a call that made one attempt. */
-    String explanation() {
+    public String explanation() {
         if (patience.isZero()) {
             return "";
         }

@@ -15,7 +15,7 @@ public record RetryPolicy(Duration reading, Duration writing) {
     public static final RetryPolicy DEFAULT = new RetryPolicy(Duration.ofMinutes(2), Duration.ofMinutes(15));
 
     /** Never retries. */
-    static final RetryPolicy ONE_ATTEMPT = new RetryPolicy(Duration.ZERO, Duration.ZERO);
+    public static final RetryPolicy ONE_ATTEMPT = new RetryPolicy(Duration.ZERO, Duration.ZERO);
 
     private static final long FIRST_PAUSE_MILLIS = 50;
 
@@ -47,7 +47,7 @@ public record RetryPolicy(Duration reading, Duration writing) {
      * @param failures since the last progress, not counting the last failure
      * @param throttled whether the store asked for fewer requests
      */
-    static Duration pause(int failures, boolean throttled) {
+    public static Duration pause(int failures, boolean throttled) {
         long first = throttled ? FIRST_THROTTLED_PAUSE_MILLIS : FIRST_PAUSE_MILLIS;
         long longest = Math.min(LONGEST_PAUSE_MILLIS, first << Math.min(failures, 20));
         // Full jitter: clients that were throttled at the same time do not return at the same time.

@@ -1,6 +1,6 @@
 package io.penstock.settings;
 
-import io.penstock.objectstore.ProfileEndpoint;
+import io.penstock.objectstore.s3.ProfileEndpoint;
 import io.penstock.settings.Setting.Found;
 import java.io.IOException;
 import java.nio.file.Path;

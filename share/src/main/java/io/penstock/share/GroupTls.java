@@ -2,7 +2,7 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;

@@ -1,8 +1,8 @@
 package io.penstock.share;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.objectstore.HttpConnection;
-import io.penstock.objectstore.Tls;
+import io.penstock.objectstore.http.HttpConnection;
+import io.penstock.objectstore.http.Tls;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package io.penstock.share;
 
 import io.penstock.core.Digests;
-import io.penstock.objectstore.RequestHead;
-import io.penstock.objectstore.ServerConnection;
+import io.penstock.objectstore.http.RequestHead;
+import io.penstock.objectstore.http.ServerConnection;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;

@@ -4,7 +4,7 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BucketProof;
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;

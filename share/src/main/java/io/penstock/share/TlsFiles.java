@@ -1,6 +1,6 @@
 package io.penstock.share;
 
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import java.nio.file.Path;
 import javax.net.ssl.SSLContext;
 

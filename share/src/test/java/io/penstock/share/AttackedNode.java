@@ -2,7 +2,7 @@ package io.penstock.share;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import io.penstock.testing.InMemoryObjectStore;
 import java.io.IOException;
 import java.net.InetAddress;

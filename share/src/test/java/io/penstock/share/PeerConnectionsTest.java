@@ -3,7 +3,7 @@ package io.penstock.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.objectstore.HttpConnection;
+import io.penstock.objectstore.http.HttpConnection;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

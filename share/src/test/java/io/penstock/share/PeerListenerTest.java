@@ -3,8 +3,8 @@ package io.penstock.share;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.objectstore.RequestHead;
-import io.penstock.objectstore.ServerConnection;
+import io.penstock.objectstore.http.RequestHead;
+import io.penstock.objectstore.http.ServerConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

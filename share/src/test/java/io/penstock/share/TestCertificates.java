@@ -2,7 +2,7 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

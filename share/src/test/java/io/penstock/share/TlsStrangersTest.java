@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestTier;

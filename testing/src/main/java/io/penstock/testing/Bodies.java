@@ -14,17 +14,22 @@ public final class Bodies {
 
     /** These bytes with their checksum. */
     public static UploadBody of(byte[] bytes) {
-        return new Body(bytes.length, OptionalInt.of(crc32c(bytes))) {
-            @Override
-            public void read(long offset, ByteBuffer target) {
-                target.put(bytes, Math.toIntExact(offset), target.remaining());
-            }
-        };
+        return BytesBody.of(bytes);
     }
 
     /** A range of a content, without a checksum. */
     public static UploadBody of(Content content, long start, long length) {
-        return new Body(length, OptionalInt.empty()) {
+        return new UploadBody() {
+            @Override
+            public long length() {
+                return length;
+            }
+
+            @Override
+            public OptionalInt crc32c() {
+                return OptionalInt.empty();
+            }
+
             @Override
             public void read(long offset, ByteBuffer target) {
                 content.read(start + offset, target);
@@ -55,25 +60,5 @@ public final class Bodies {
             crc.update(buffer.flip());
         }
         return (int) crc.getValue();
-    }
-
-    private abstract static class Body implements UploadBody {
-        private final long length;
-        private final OptionalInt crc32c;
-
-        Body(long length, OptionalInt crc32c) {
-            this.length = length;
-            this.crc32c = crc32c;
-        }
-
-        @Override
-        public long length() {
-            return length;
-        }
-
-        @Override
-        public OptionalInt crc32c() {
-            return crc32c;
-        }
     }
 }

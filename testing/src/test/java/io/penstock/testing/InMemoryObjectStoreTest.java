@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.CollectingSink;
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.ObjectStoreWriteContract;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.InMemoryObjectStore.Order;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package io.penstock.serve.control;
 
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import java.math.BigDecimal;
 
 /**

@@ -2,7 +2,7 @@ package io.penstock.serve.control;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.List;

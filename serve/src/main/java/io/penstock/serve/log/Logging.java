@@ -98,7 +98,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /** From now on no warnings are logged about features that the server lacks: the demo knows its server. */
     public static void toleratesServer() {
         ((LoggerContext) LoggerFactory.getILoggerFactory())
-                .getLogger("io.penstock.objectstore.ConditionalWrites")
+                .getLogger("io.penstock.objectstore.s3.ConditionalWrites")
                 .setLevel(Level.ERROR);
     }
 

@@ -5,7 +5,7 @@ import io.penstock.core.NativeMemory.Share;
 import io.penstock.filesystem.names.RunningRename;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.metadata.PreloadState;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
 import io.penstock.serve.control.MountStatistics;

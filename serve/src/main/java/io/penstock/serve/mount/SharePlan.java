@@ -1,6 +1,6 @@
 package io.penstock.serve.mount;
 
-import io.penstock.objectstore.TlsEngine;
+import io.penstock.objectstore.http.TlsEngine;
 import io.penstock.settings.Configuration;
 import io.penstock.settings.Peers;
 import io.penstock.settings.Settings;

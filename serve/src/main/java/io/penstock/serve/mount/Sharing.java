@@ -1,6 +1,6 @@
 package io.penstock.serve.mount;
 
-import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.s3.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.serve.control.ShareStatus;
 import io.penstock.settings.Peers;

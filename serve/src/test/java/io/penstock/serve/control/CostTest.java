@@ -3,7 +3,7 @@ package io.penstock.serve.control;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import java.math.BigDecimal;
 import org.junit.jupiter.api.Test;
 

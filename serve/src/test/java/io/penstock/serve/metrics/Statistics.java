@@ -2,7 +2,7 @@ package io.penstock.serve.metrics;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
 import io.penstock.serve.control.MountStatistics;

@@ -1,7 +1,7 @@
 package io.penstock.tools.bench;
 
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.s3.S3ObjectStore;
 import io.penstock.serve.mount.MountPlan;
 import io.penstock.serve.mount.Target;
 import io.penstock.serve.state.RunningMount;

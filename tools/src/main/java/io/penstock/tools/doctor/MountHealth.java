@@ -1,7 +1,7 @@
 package io.penstock.tools.doctor;
 
 import io.penstock.cache.CacheStatistics;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Json;
 import io.penstock.serve.control.MountStatistics;

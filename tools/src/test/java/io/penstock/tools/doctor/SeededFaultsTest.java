@@ -18,7 +18,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.disk.ExposedFolder;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
 import io.penstock.serve.control.MountStatistics;

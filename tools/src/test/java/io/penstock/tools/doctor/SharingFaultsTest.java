@@ -4,7 +4,7 @@ import static io.penstock.tools.doctor.Machines.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.CacheStatistics;
-import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
 import io.penstock.serve.control.MountStatistics;
