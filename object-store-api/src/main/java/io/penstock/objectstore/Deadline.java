@@ -17,9 +17,9 @@ public final class Deadline {
     private static final ScopedValue<Deadline> CURRENT = ScopedValue.newInstance();
 
     /** The minimum time of an attempt, even one that begins after the deadline. */
-    private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_ATTEMPT = Duration.ofSeconds(1);
 
-    private final Duration patience;
+    private final Duration timeout;
     private final String setting;
 
     /** {@link System#nanoTime} of the start or of the last progress. */
@@ -34,11 +34,11 @@ public final class Deadline {
     private record Wait(long from, long to) {}
 
     /**
-     * @param patience zero for one attempt, bounded only by the timeouts of the connection
+     * @param timeout zero for one attempt, bounded only by the timeouts of the connection
      * @param setting the setting that configures it, for messages
      */
-    public Deadline(Duration patience, String setting) {
-        this.patience = patience;
+    public Deadline(Duration timeout, String setting) {
+        this.timeout = timeout;
         this.setting = setting;
     }
 
@@ -160,33 +160,33 @@ public final class Deadline {
 
     /** The smaller of {@code longest} and the time left, where the time left counts as at least a second. */
     public Duration atMost(Duration longest) {
-        if (patience.isZero()) {
+        if (timeout.isZero()) {
             return longest;
         }
-        Duration left = Duration.ofNanos(Math.max(LEAST_PATIENCE.toNanos(), leftNanos()));
+        Duration left = Duration.ofNanos(Math.max(SHORTEST_ATTEMPT.toNanos(), leftNanos()));
         return left.compareTo(longest) < 0 ? left : longest;
     }
 
     /** Whether a running attempt must end now. Always false for a call that makes only one attempt. */
     public boolean isCut() {
-        return !patience.isZero() && isOver();
+        return !timeout.isZero() && isOver();
     }
 
     /** Whether a running attempt must end because {@link #isCut} holds and no byte has moved for {@code nanos}. */
     public boolean endsSilence(long nanos) {
-        return isCut() && nanos > LEAST_PATIENCE.toNanos();
+        return isCut() && nanos > SHORTEST_ATTEMPT.toNanos();
     }
 
     private long leftNanos() {
-        return patience.toNanos() - (System.nanoTime() - since());
+        return timeout.toNanos() - (System.nanoTime() - since());
     }
 
     /** The end of an error message once the deadline is over; empty for a call that made one attempt. */
     public String explanation() {
-        if (patience.isZero()) {
+        if (timeout.isZero()) {
             return "";
         }
-        String time = patience.toSeconds() > 0 ? patience.toSeconds() + " s" : patience.toMillis() + " ms";
+        String time = timeout.toSeconds() > 0 ? timeout.toSeconds() + " s" : timeout.toMillis() + " ms";
         return "; given up after " + time + " without progress (" + setting + ")";
     }
 }

@@ -47,7 +47,7 @@ final class Peer implements AutoCloseable {
     private final ScheduledExecutorService clock;
     private final PeerConnections connections;
     private final Breaker breaker = new Breaker(System::nanoTime);
-    private final Patience patience = new Patience();
+    private final ResponseTimeout timeout = new ResponseTimeout();
     private final AtomicLong underWay = new AtomicLong();
 
     /**
@@ -147,8 +147,8 @@ final class Peer implements AutoCloseable {
     private @Nullable PeerFailure exchange(
             HttpConnection connection, PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
             throws PeerFailure, InterruptedException {
-        Duration usual = atMostHalfOfTheCall(patience.silence());
-        Duration longest = atMostHalfOfTheCall(Patience.LONGEST);
+        Duration usual = atMostHalfOfTheCall(timeout.get());
+        Duration longest = atMostHalfOfTheCall(ResponseTimeout.LONGEST);
         Supplier<Duration> silence = () -> sink.isAwaited() ? usual : longest;
         Duration transfer = Duration.ofMillis(request.range().length() * 1_000 / LEAST_BYTES_PER_SECOND);
         ResponseHead head = null;
@@ -177,12 +177,12 @@ final class Peer implements AutoCloseable {
         long began = System.nanoTime();
         try {
             ResponseHead head = connection.send(message);
-            patience.responded(System.nanoTime() - began);
+            timeout.responded(System.nanoTime() - began);
             timer.progress();
             return head;
         } catch (IOException e) {
             if (timer.isExpired()) {
-                patience.gaveUp(System.nanoTime() - began);
+                timeout.timedOut(System.nanoTime() - began);
             }
             throw e;
         }

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Breaker, bandwidth, patience and proofs, with the test's clock. */
+/** Breaker, bandwidth, timeouts and proofs, with the test's clock. */
 class LimitsTest {
     private long now = 17;
 
@@ -115,35 +115,35 @@ class LimitsTest {
     }
 
     @Test
-    void patience_isMuchAtFirst_andThenWhatIsUsualWithinBounds() {
-        Patience patience = new Patience();
-        assertThat(patience.silence()).isEqualTo(Patience.LONGEST);
+    void responseTimeout_startsLong_thenFollowsResponsesWithinBounds() {
+        ResponseTimeout timeout = new ResponseTimeout();
+        assertThat(timeout.get()).isEqualTo(ResponseTimeout.LONGEST);
         for (int i = 0; i < 100; i++) {
-            patience.responded(Duration.ofMillis(2).toNanos());
+            timeout.responded(Duration.ofMillis(2).toNanos());
         }
-        assertThat(patience.silence()).isEqualTo(Patience.SHORTEST);
+        assertThat(timeout.get()).isEqualTo(ResponseTimeout.SHORTEST);
         for (int i = 0; i < 100; i++) {
-            patience.responded(Duration.ofMillis(i % 2 == 0 ? 500 : 900).toNanos());
+            timeout.responded(Duration.ofMillis(i % 2 == 0 ? 500 : 900).toNanos());
         }
-        assertThat(patience.silence()).isBetween(Duration.ofMillis(1_100), Duration.ofMillis(2_000));
+        assertThat(timeout.get()).isBetween(Duration.ofMillis(1_100), Duration.ofMillis(2_000));
         for (int i = 0; i < 100; i++) {
-            patience.responded(Duration.ofSeconds(20).toNanos());
+            timeout.responded(Duration.ofSeconds(20).toNanos());
         }
-        assertThat(patience.silence()).isEqualTo(Patience.LONGEST);
+        assertThat(timeout.get()).isEqualTo(ResponseTimeout.LONGEST);
     }
 
     @Test
-    void patience_withResponsesThatNeverCameInTime_grows() {
-        Patience patience = new Patience();
+    void responseTimeout_afterTimeouts_grows() {
+        ResponseTimeout timeout = new ResponseTimeout();
         for (int i = 0; i < 100; i++) {
-            patience.responded(Duration.ofMillis(100).toNanos());
+            timeout.responded(Duration.ofMillis(100).toNanos());
         }
-        patience.gaveUp(Duration.ofMillis(900).toNanos()); // the call's own deadline ended
-        assertThat(patience.silence()).isEqualTo(Patience.SHORTEST);
+        timeout.timedOut(Duration.ofMillis(900).toNanos()); // the call's own deadline ended
+        assertThat(timeout.get()).isEqualTo(ResponseTimeout.SHORTEST);
         for (int i = 0; i < 20; i++) {
-            patience.gaveUp(patience.silence().toNanos());
+            timeout.timedOut(timeout.get().toNanos());
         }
-        assertThat(patience.silence()).isGreaterThan(Duration.ofSeconds(2));
+        assertThat(timeout.get()).isGreaterThan(Duration.ofSeconds(2));
     }
 
     @Test

@@ -124,7 +124,7 @@ class PeerTest {
                 assertThat(end(peer, Urgency.READAHEAD)).isEqualTo(Fallback.BUSY);
             }
             server.script = (request, to) -> {};
-            long reads = System.nanoTime() + Patience.SHORTEST.toNanos() * 2;
+            long reads = System.nanoTime() + ResponseTimeout.SHORTEST.toNanos() * 2;
             AtomicBoolean awaited = new AtomicBoolean();
             BooleanSupplier reader = () -> {
                 awaited.set(System.nanoTime() - reads >= 0);

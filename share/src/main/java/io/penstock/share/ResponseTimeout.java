@@ -8,7 +8,7 @@ import java.time.Duration;
  * The timeout for a silent node: the bound of {@link ResponseTimes}, and a long one until enough responses are known.
  * Safe for use by any number of threads.
  */
-final class Patience {
+final class ResponseTimeout {
     /** The owner may have to send a GET first, and the schedulers of a busy machine take some time too. */
     static final Duration SHORTEST = Duration.ofSeconds(1);
 
@@ -26,13 +26,13 @@ final class Patience {
      * There was no response within so many nanoseconds. Counts as a response if that is unusually long: otherwise a
      * node that has become slow would always be judged by the responses that were fast enough.
      */
-    synchronized void gaveUp(long nanos) {
-        if (nanos >= silence().toNanos()) {
+    synchronized void timedOut(long nanos) {
+        if (nanos >= get().toNanos()) {
             times.responded(nanos);
         }
     }
 
-    synchronized Duration silence() {
+    synchronized Duration get() {
         return Duration.ofNanos(Math.clamp(times.bound(), SHORTEST.toNanos(), LONGEST.toNanos()));
     }
 }
