@@ -192,7 +192,7 @@ class IndexFormatsTest {
     }
 
     @Test
-    void unreadable_theUserMayNotReadIt_saysSoAndDoesNotAdviseToMakeItAnew() {
+    void unreadable_noPermission_saysSoAndAdvisesNoNewIndex() {
         Path file = folder.resolve("index.parquet");
 
         assertThat(IndexException.unreadable(file, new AccessDeniedException(file.toString())))

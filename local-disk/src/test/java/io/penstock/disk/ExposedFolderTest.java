@@ -139,7 +139,7 @@ final class ExposedFolderTest {
     }
 
     @Test
-    void above_linkOutOfAFolderThatOthersCannotSearch_isExposedWhereItLeads() throws Exception {
+    void above_linkOutOfAPrivateFolder_isExposedWhereItLeads() throws Exception {
         setMode(0777);
         Path home = Files.createDirectory(directory.resolve("home"));
         Files.setAttribute(home, "unix:mode", 0700);

@@ -76,7 +76,7 @@ final class LocalFileTest {
 
     /** An interrupted transfer may be complete: its bytes count, and none may be moved twice. */
     @Test
-    void readAndWrite_byAThreadThatIsInterruptedAgainAndAgain_moveAllBytes() throws Exception {
+    void readAndWrite_interruptedRepeatedly_moveAllBytes() throws Exception {
         Path copy = Files.createFile(folder.resolve("copy"));
         try (LocalFile file = new LocalFile(path, false);
                 LocalFile written = new LocalFile(copy, false)) {

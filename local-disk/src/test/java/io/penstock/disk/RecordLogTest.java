@@ -204,7 +204,7 @@ final class RecordLogTest {
     }
 
     @Test
-    void replay_ofALogThatTheDiskDoesNotRead_endsThereUnlessItIsDurable() throws Exception {
+    void replay_readFails_endsThereUnlessTheLogIsDurable() throws Exception {
         log(files, "one", "x".repeat(3 << 20), "three").close();
         AtomicInteger reads = new AtomicInteger();
         DataFolder sick = WatchedFolder.of(files, operation -> {
@@ -280,7 +280,7 @@ final class RecordLogTest {
     }
 
     @Test
-    void append_byAThreadThatIsInterrupted_isWrittenAndPassesTheInterruptOn() throws Exception {
+    void append_interrupted_isWrittenAndKeepsTheInterrupt() throws Exception {
         try (RecordLog<String> log = log(files)) {
             Thread.currentThread().interrupt();
             log.append("one");

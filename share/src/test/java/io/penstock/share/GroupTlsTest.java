@@ -207,7 +207,7 @@ class GroupTlsTest {
     }
 
     @Test
-    void server_toAClientThatSpeaksNoTls_doesNotAnswer_andServesOthers() throws Exception {
+    void server_clientWithoutTls_getsNoAnswer_othersAreServed() throws Exception {
         try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node, engine))) {
             FakeGroup.Member owner = group.join("owner");
             assertThat(answerInTheClear(owner.node.socketAddress())).doesNotContain("HTTP/1.1 2");
@@ -237,7 +237,7 @@ class GroupTlsTest {
     }
 
     @Test
-    void connect_again_looksAtTheCertificatesAgain_asTheyMayHaveExpired() throws Exception {
+    void connect_again_checksTheCertificatesAgain() throws Exception {
         try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node, engine))) {
             InetSocketAddress owner = group.join("owner").node.socketAddress();
             SSLContext members = GroupTls.context(node, engine);

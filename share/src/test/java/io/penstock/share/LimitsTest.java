@@ -62,7 +62,7 @@ class LimitsTest {
     }
 
     @Test
-    void breaker_ofANodeThatGoesOnFailing_pausesLongerAndLonger_upToAMinute_andBrieflyAgainOnceItWasWell() {
+    void breaker_repeatedFailures_pausesUpToAMinute_resetBySuccess() {
         Breaker breaker = new Breaker(() -> now);
         for (int seconds : new int[] {5, 10, 20, 40, 60, 60}) {
             for (int i = 0; i < Breaker.FAILURES; i++) { // also requests that were in flight
@@ -217,7 +217,7 @@ class LimitsTest {
 
     /** One neighbor was proven before, and a third node is proven during the attack. */
     @Test
-    void proofs_everNewOnesOfOneNode_areLeftUncheckedAndKeepNobodyElseOut() throws Exception {
+    void proofs_manyOfOneNode_areUncheckedAndKeepNobodyElseOut() throws Exception {
         FakeProof bucket = new FakeProof();
         ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();

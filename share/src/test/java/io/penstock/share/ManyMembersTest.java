@@ -60,7 +60,7 @@ class ManyMembersTest {
 
     @ParameterizedTest
     @MethodSource("counts")
-    void members_whoseNumberIsLarge_agreeOnWhoOwnsWhat_andMissOneThatIsSilent(int count) throws Exception {
+    void members_many_agreeOnOwners_andDropASilentOne(int count) throws Exception {
         long before = usedHeap();
         for (int i = 0; i < count; i++) {
             join("group-of-" + count);

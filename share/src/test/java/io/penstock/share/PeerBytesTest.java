@@ -371,7 +371,7 @@ class PeerBytesTest {
     }
 
     @Test
-    void readahead_fromAnOwnerThatStaysBusy_comesFromTheStoreOnceAReaderWaits() throws Exception {
+    void readahead_ownerStaysBusy_comesFromTheStoreOnceAwaited() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         ScriptedServer.Script script = (request, to) -> {
             asked.countDown();

@@ -25,7 +25,7 @@ class PeerServerTest {
     private Path folder;
 
     @Test
-    void connectionsBeyondTheMost_areClosedBeforeTheirHandshake_untilOthersEnd() throws Exception {
+    void connections_beyondTheLimit_closeBeforeTheirHandshake() throws Exception {
         try (FakeGroup group = new FakeGroup(folder, null)) {
             InetSocketAddress server = group.join("owner").node.socketAddress();
             List<Socket> open = new ArrayList<>();

@@ -96,7 +96,7 @@ class PeerTest {
     }
 
     @Test
-    void get_ofANodeThatHasClosedAKeptConnection_isRepeatedOnce_onANewOne() throws Exception {
+    void get_keptConnectionClosed_isRepeatedOnceOnANewOne() throws Exception {
         try (ScriptedServer server = new ScriptedServer(PeerTest::writeBusy);
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
                 Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
@@ -152,7 +152,7 @@ class PeerTest {
     }
 
     @Test
-    void get_ofAFailedNodeWithoutBandwidth_leavesItsTrialToALaterRequest() throws Exception {
+    void get_ofAFailedNodeWithoutBandwidth_leavesItsTrialForLater() throws Exception {
         ScriptedServer.Script closes = (request, to) -> {
             throw new IOException("closed");
         };

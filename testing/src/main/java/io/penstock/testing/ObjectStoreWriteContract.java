@@ -737,7 +737,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     }
 
     @Test
-    void delete_versionThatIsNoLongerThere_failsThePreconditionAndKeepsTheirs() throws Exception {
+    void delete_supersededVersion_failsPreconditionAndKeepsTheirs() throws Exception {
         put("object", 10);
         ObjectVersion version = store.head("object").version();
         byte[] theirs = put("object", 20);

@@ -304,7 +304,7 @@ final class ConditionalWritesTest {
     }
 
     @Test
-    void deleteAll_fewAmongManyWhereNoConditionIsHonoured_listsNoFurtherThanThatIsWorth() throws Exception {
+    void deleteAll_fewAmongManyWithoutConditions_boundsItsListing() throws Exception {
         answerProbesOfIgnoredDeletions();
         server.answers(
                 withBody(
@@ -351,7 +351,7 @@ final class ConditionalWritesTest {
 
     /** A policy may allow deletions in some folders only. */
     @Test
-    void deleteAll_deletingTheProbesIsDenied_looksBeforeAndProbesNoMore() throws Exception {
+    void deleteAll_deletionOfProbesDenied_looksFirstAndProbesNoMore() throws Exception {
         String denied = error("403 Forbidden", "AccessDenied");
         server.answers(STORED, kept("AccessDenied"), denied); // the probe of DeleteObjects
         server.answers(STORED, denied, denied); // the probe of DeleteObject
@@ -366,7 +366,7 @@ final class ConditionalWritesTest {
 
     /** A listing says nothing about the time before the next attempt. */
     @Test
-    void deleteAll_whereNoConditionIsHonouredAndTheRequestIsRepeated_listsBeforeEachAttempt() throws Exception {
+    void deleteAll_repeatedWithoutConditions_listsBeforeEachAttempt() throws Exception {
         answerProbesOfIgnoredDeletions();
         server.answers(
                 listing("a", MINE, "b", MINE), error("503 Slow Down", "SlowDown"), listing("a", THEIRS, "b", MINE));

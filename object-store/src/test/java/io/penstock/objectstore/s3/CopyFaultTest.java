@@ -209,7 +209,7 @@ final class CopyFaultTest {
     }
 
     @Test
-    void copy_largeThatCanBeNeitherMadeNorAborted_leavesItsUploadToTheListener() throws Exception {
+    void copy_completeAndAbortFail_leavesUploadToTheListener() throws Exception {
         server.answers(UPLOAD_CREATED, SOURCE_DENIED, SOURCE_DENIED, SOURCE_DENIED);
 
         assertThat(copyLarge()).containsExactly("began u after 1 requests");
@@ -234,7 +234,7 @@ final class CopyFaultTest {
     }
 
     @Test
-    void copy_ontoItselfWhoseCompletionIsLost_isRecognisedByItsOperation() throws Exception {
+    void copy_ontoItselfCompletionLost_isRecognisedByItsOperation() throws Exception {
         server.answers(firstPart(6 << 20), UPLOAD_CREATED, PART_COPIED, PART_COPIED);
         server.answers(ANSWER_LOST, UPLOAD_GONE, there(OF_PARTS, 10 << 20, OPERATION));
 
@@ -243,7 +243,7 @@ final class CopyFaultTest {
 
     /** The object is another client's, written in the meantime with the same ETag. */
     @Test
-    void copy_ontoItselfWhoseCompletionIsLostAndAnothersThere_isNotOurs() {
+    void copy_ontoItselfCompletionLostAndForeignObject_isNotOurs() {
         server.answers(firstPart(6 << 20), UPLOAD_CREATED, PART_COPIED, PART_COPIED);
         server.answers(ANSWER_LOST, UPLOAD_GONE, there(OF_PARTS, 10 << 20, OperationId.random()), DONE);
 

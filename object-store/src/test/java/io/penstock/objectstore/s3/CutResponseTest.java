@@ -138,7 +138,7 @@ final class CutResponseTest {
     }
 
     @Test
-    void put_responseCutWithinOrBeforeTheEtag_isAskedForByItsOperation() throws Exception {
+    void put_responseCutBeforeTheEtagEnds_isFoundByItsOperation() throws Exception {
         ObjectProperties properties = ObjectProperties.ofNew(KEY).sent();
         for (String response : List.of(NAMELESS, NAME_CUT)) {
             server.answersAndHangsUp(response);

@@ -90,7 +90,7 @@ final class DamagedBodyTest {
     }
 
     @Test
-    void get_breaksBeforeItsChecksumIsCompared_isAskedForAgainAsAWhole() throws Exception {
+    void get_breaksBeforeItsChecksum_isRequestedAgainWhole() throws Exception {
         String broken = "HTTP/1.1 206 Partial Content\r\nETag: \"tag\"\r\nConnection: close\r\n"
                 + "x-amz-checksum-crc32c: " + checksum("hello")
                 + "\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhallo\r\n?\r\n";

@@ -208,7 +208,7 @@ final class DirectRequestsTest {
     }
 
     @Test
-    void get_oneObjectRefusedAgainAndAgain_theOthersAreNotLeftToTheSdk() throws Exception {
+    void get_oneObjectRefusedRepeatedly_othersStayDirect() throws Exception {
         for (int i = 0; i < 20; i++) {
             server.answers(REFUSAL, GOOD);
             assertThat(get()).isNull();
@@ -320,7 +320,7 @@ final class DirectRequestsTest {
     }
 
     @Test
-    void get_machinesClockIsWrong_isSignedByTheClockThatTheSdkHasFound() throws Exception {
+    void get_wrongClock_isSignedByTheSdksCorrectedClock() throws Exception {
         server.answers(GOOD);
         Instant before = Instant.now();
         SdkGlobalTime.setGlobalTimeOffset((int) Duration.ofDays(2).toSeconds()); // our clock is this far ahead

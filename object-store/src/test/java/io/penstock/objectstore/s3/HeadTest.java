@@ -67,7 +67,7 @@ final class HeadTest {
 
     /** Some servers send no request id with their responses. */
     @Test
-    void head_notFoundWithoutTheIdOfARequest_isNotFoundIfTheStoreListsNoSuchObject() {
+    void head_notFoundWithoutRequestIdAndNotListed_isNotFound() {
         server.answers(PAGE_NOT_FOUND, listing("a.bak"));
 
         assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.NotFound.class);
@@ -76,21 +76,21 @@ final class HeadTest {
     }
 
     @Test
-    void head_notFoundWithoutTheIdOfARequest_isAskedAgainWhileTheStoreListsTheObject() throws Exception {
+    void head_notFoundWithoutRequestIdButListed_isRepeated() throws Exception {
         server.answers(PAGE_NOT_FOUND, listing("a"), PAGE_NOT_FOUND, listing("a"), there(""));
 
         assertThat(store.head("a").version().size()).isEqualTo(5);
     }
 
     @Test
-    void head_notFoundWithoutTheIdOfARequestWhereListingIsDenied_isNotFound() {
+    void head_notFoundWithoutRequestIdListingDenied_isNotFound() {
         server.answers(PAGE_NOT_FOUND, error("403 Forbidden", "AccessDenied"));
 
         assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.NotFound.class);
     }
 
     @Test
-    void head_notFoundWithoutTheIdOfARequestAndTheCredentialsHaveExpired_isAccessDenied() {
+    void head_withoutRequestIdCredentialsExpired_isAccessDenied() {
         server.answers(PAGE_NOT_FOUND, error("400 Bad Request", "ExpiredToken"));
 
         assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.AccessDenied.class);
@@ -98,7 +98,7 @@ final class HeadTest {
 
     /** Otherwise an overwriting object would lose the tags. */
     @Test
-    void properties_credentialsExpireBeforeTheTagsAreRead_isAccessDenied() {
+    void properties_credentialsExpireBeforeTheTags_isAccessDenied() {
         server.answers(there("x-amz-tagging-count: 1\r\n"), error("400 Bad Request", "ExpiredToken"));
 
         assertThatThrownBy(() -> store.properties("a")).isInstanceOf(ObjectStoreException.AccessDenied.class);

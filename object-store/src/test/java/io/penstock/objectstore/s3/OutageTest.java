@@ -181,7 +181,7 @@ final class OutageTest {
 
     /** All of the SDK's connections are used by requests without a response. */
     @Test
-    void call_deadlineEndsBeforeItHasAConnection_endsAndNamesTheSetting() throws Exception {
+    void call_deadlineEndsBeforeAConnection_namesTheSetting() throws Exception {
         int connections = 2;
         try (ObjectStore store = connect(new Limits(connections, Limits.DEFAULT.connectTimeout(), LONG), LONG);
                 ExecutorService others = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -286,7 +286,7 @@ final class OutageTest {
     }
 
     @Test
-    void standingInLine_againAndAgain_doesNotHideFailuresOfTheCallItself() throws Exception {
+    void standingInLine_repeatedly_doesNotHideFailuresOfTheCall() throws Exception {
         Deadline deadline = new RetryPolicy(SHORT, SHORT).forReading();
 
         while (!deadline.isOver()) {

@@ -219,7 +219,7 @@ final class PresignedProofTest {
     }
 
     @Test
-    void holds_addressedByPathWhereTheMountAddressesByHost_isOfTheSameBucket() throws Exception {
+    void holds_byPathForAMountByHost_isOfTheSameBucket() throws Exception {
         try (ScriptedServer scripted = new ScriptedServer()) {
             int port = scripted.uri("").getPort();
             Credentials none = new Credentials.Anonymous();
@@ -232,7 +232,7 @@ final class PresignedProofTest {
     }
 
     @Test
-    void holds_upperCaseInTheServersName_isOfTheSameBucket_inTheBucketsNameIsNot() throws Exception {
+    void holds_upperCase_isTheSameServerButAnotherBucket() throws Exception {
         try (ScriptedServer scripted = new ScriptedServer()) {
             String server = ":" + scripted.uri("").getPort() + "/";
             String path = store.bucket() + "/";

@@ -221,7 +221,7 @@ final class S3ConnectTest {
 
     /** The caches would treat its bucket as one of AWS. */
     @Test
-    void connect_theProfileHasAServerThatTheConfigurationHasNot_isRefused() throws IOException {
+    void connect_serverOnlyInTheProfile_isRefused() throws IOException {
         Path profiles = Files.writeString(folder.resolve("config"), """
             [profile other]
             aws_access_key_id = id
@@ -270,7 +270,7 @@ final class S3ConnectTest {
     }
 
     @Test
-    void connect_caFileMissingOrWithoutCertificates_namesSettingAndFile() throws IOException {
+    void connect_unusableCaFile_namesSettingAndFile() throws IOException {
         Path empty = Files.createFile(folder.resolve("empty.pem"));
         Path missing = folder.resolve("missing.pem");
         URI https = URI.create("https://127.0.0.1:" + server.endpoint().getPort());

@@ -125,7 +125,7 @@ final class S3WriteFaultTest {
 
     /** More often than the SDK retries. */
     @Test
-    void uploadPart_connectionResetAgainAndAgain_isSentUntilTheDeadline() throws Exception {
+    void uploadPart_connectionResetRepeatedly_isSentUntilTheDeadline() throws Exception {
         MultipartUpload upload = store.createUpload(KEY);
         proxy.breakRequestsAfter(100_000, 9, Break.RESET);
 
