@@ -25,8 +25,7 @@ final class ObjectPages implements ObjectExtents.InMemory, PageFrame.Owner {
     private final ConcurrentHashMap<Integer, PageFrame> frames = new ConcurrentHashMap<>();
 
     /** Shared by all objects of a cache. */
-    record Shared(
-            ObjectTable table, PageMemory memory, PageStore store, WriteBehind writeBehind, Counters counters) {}
+    record Shared(ObjectTable table, PageMemory memory, PageStore store, WriteBehind writeBehind, Counters counters) {}
 
     private ObjectPages(Shared shared, ObjectExtents extents) {
         this.shared = shared;

@@ -166,9 +166,12 @@ final class PacksTest {
             assertThat(aligned.flip()).isEqualTo(objects.getFirst().content(0, 100_001));
             assertThat(files.directReads()).isEqualTo(1);
 
-            assertThat(first.read(100, aligned.clear().limit(40_000), null, FromDisk.REQUESTED)).isEqualTo(40_000);
-            assertThat(second.read(0, aligned.clear().limit(8192), null, FromDisk.REQUESTED)).isEqualTo(8192);
-            assertThat(second.read(0, ByteBuffer.allocate(128 << 10), null, FromDisk.REQUESTED)).isEqualTo(100_001);
+            assertThat(first.read(100, aligned.clear().limit(40_000), null, FromDisk.REQUESTED))
+                    .isEqualTo(40_000);
+            assertThat(second.read(0, aligned.clear().limit(8192), null, FromDisk.REQUESTED))
+                    .isEqualTo(8192);
+            assertThat(second.read(0, ByteBuffer.allocate(128 << 10), null, FromDisk.REQUESTED))
+                    .isEqualTo(100_001);
             assertThat(second.read(0, aligned.clear().limit(100_001), null, FromDisk.REQUESTED))
                     .as("no room for the last block")
                     .isEqualTo(100_001);

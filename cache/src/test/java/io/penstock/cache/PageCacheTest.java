@@ -173,7 +173,8 @@ final class PageCacheTest {
         OBJECT.fillSome(fill, 0, 4096);
         assertThat(open.read(0, to, null, FromDisk.NEVER)).isEqualTo(4096);
         assertThat(to.flip()).isEqualTo(OBJECT.content(0, 4096));
-        assertThat(open.read(1, ByteBuffer.allocate(4096), null, FromDisk.NEVER)).isEqualTo(NoWait.WOULD_WAIT);
+        assertThat(open.read(1, ByteBuffer.allocate(4096), null, FromDisk.NEVER))
+                .isEqualTo(NoWait.WOULD_WAIT);
         fill.fail(new IOException("over"));
         assertThat(open.read(0, ByteBuffer.allocate(1), null, FromDisk.NEVER)).isEqualTo(CachedObject.MISSING);
     }
@@ -241,7 +242,8 @@ final class PageCacheTest {
     void open_emptyObject_hasNothingToClaim() throws Exception {
         try (CachedObject empty = new TestObject("empty", 0).open(cache)) {
             assertThat(empty.claim(0, 1, Urgency.DEMAND)).isNull();
-            assertThat(empty.read(0, ByteBuffer.allocate(1), null, FromDisk.REQUESTED)).isZero();
+            assertThat(empty.read(0, ByteBuffer.allocate(1), null, FromDisk.REQUESTED))
+                    .isZero();
         }
     }
 

@@ -71,7 +71,8 @@ final class RestartTest {
             assertThat(sectors.state(32)).isEqualTo(PageState.MISSING);
             assertThat(pages.state(2)).isEqualTo(PageState.MISSING);
             ByteBuffer read = ByteBuffer.allocate(SECTOR_SIZE);
-            assertThat(sectors.read(34L * SECTOR_SIZE, read, null, FromDisk.REQUESTED)).isEqualTo(SECTOR_SIZE);
+            assertThat(sectors.read(34L * SECTOR_SIZE, read, null, FromDisk.REQUESTED))
+                    .isEqualTo(SECTOR_SIZE);
             assertThat(read.flip()).isEqualTo(LARGE.content(34L * SECTOR_SIZE, SECTOR_SIZE));
             assertThat(cache.statistics().diskBytes()).isEqualTo(2L * SECTOR_SIZE);
         }

@@ -26,7 +26,10 @@ record PendingFileJson(
         @Nullable String reason,
         @Nullable String where) {
     static List<PendingFileJson> of(
-            List<RecoverableFile> kept, List<RecoverableFile> pending, List<UnreadableFile> unreadable, List<StrandedFile> stranded) {
+            List<RecoverableFile> kept,
+            List<RecoverableFile> pending,
+            List<UnreadableFile> unreadable,
+            List<StrandedFile> stranded) {
         return Stream.of(
                         kept.stream().map(file -> of("kept", file)),
                         pending.stream().map(file -> of("pending", file)),

@@ -128,7 +128,8 @@ final class NewFiles {
     }
 
     Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
-        ObjectAttributes link = attributes(parent, FileKind.SYMLINK, 0, 0, creator).withTarget(target);
+        ObjectAttributes link =
+                attributes(parent, FileKind.SYMLINK, 0, 0, creator).withTarget(target);
         if (ObjectProperties.metadataBytes(AttributeHeaders.of(link)) > AttributeHeaders.MOST_BYTES) {
             throw new ErrnoException(Errno.ENAMETOOLONG, "no object's metadata holds the target " + target);
         }

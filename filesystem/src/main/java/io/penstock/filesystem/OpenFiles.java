@@ -191,8 +191,7 @@ final class OpenFiles {
         }
         int backingId = used == null ? 0 : used.id();
         ObjectReader reader = file.content().reader();
-        return new OpenFile(
-                handles.add(handle), opened.policy(), backingId, reader != null && reader.isStreamed());
+        return new OpenFile(handles.add(handle), opened.policy(), backingId, reader != null && reader.isStreamed());
     }
 
     /** Whether this open may be passed through. If the cache only lacks some of the file, a later open may be. */
@@ -227,9 +226,7 @@ final class OpenFiles {
             return new BackingFile(direct, whole);
         } catch (IOException e) {
             log.warn(
-                    "The kernel does not read {} directly: {}",
-                    object.version().key(),
-                    e.getMessage());
+                    "The kernel does not read {} directly: {}", object.version().key(), e.getMessage());
             return null;
         }
     }

@@ -79,9 +79,11 @@ class FilesTest extends OverOneCache {
         m.bucket.put("a", "hello");
         OpenFile file = m.open("a");
 
-        assertThat(m.fs.read(file.handle(), 0, ByteBuffer.allocate(5), null, false)).isEqualTo(NoWait.WOULD_WAIT);
+        assertThat(m.fs.read(file.handle(), 0, ByteBuffer.allocate(5), null, false))
+                .isEqualTo(NoWait.WOULD_WAIT);
         m.read(file);
-        assertThat(m.fs.read(file.handle(), 0, ByteBuffer.allocate(5), null, false)).isEqualTo(5);
+        assertThat(m.fs.read(file.handle(), 0, ByteBuffer.allocate(5), null, false))
+                .isEqualTo(5);
         m.fs.release(file.handle());
     }
 

@@ -379,7 +379,8 @@ public final class Mounted implements AutoCloseable {
     void write(OpenFile file, long position, String text) throws ErrnoException {
         ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
         int length = bytes.remaining();
-        assertThat(fs.write(file.handle(), position, bytes, flags(file), false, true)).isEqualTo(length);
+        assertThat(fs.write(file.handle(), position, bytes, flags(file), false, true))
+                .isEqualTo(length);
     }
 
     /** As close(2) does: the kernel flushes, then releases, even if the flush has failed. */

@@ -62,7 +62,8 @@ class LastReadsTest {
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             readAndVerify(reader, version, 0, 1000);
             readAndVerify(reader, version, 0, 1000);
-            assertThat(reader.read(1000, ByteBuffer.allocate(1000), null, false)).isEqualTo(1000);
+            assertThat(reader.read(1000, ByteBuffer.allocate(1000), null, false))
+                    .isEqualTo(1000);
         }
 
         LastReads reads = lastReads(version);

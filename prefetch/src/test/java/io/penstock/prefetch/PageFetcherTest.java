@@ -85,8 +85,10 @@ class PageFetcherTest {
         try (ObjectReader none = fixture.fetcher.open(empty);
                 ObjectReader reader = fixture.fetcher.open(version)) {
             assertThat(none.read(0, ByteBuffer.allocate(1), null, true)).isZero();
-            assertThat(reader.read(version.size(), ByteBuffer.allocate(1), null, true)).isZero();
-            assertThat(reader.read(Long.MAX_VALUE, ByteBuffer.allocate(1), null, true)).isZero();
+            assertThat(reader.read(version.size(), ByteBuffer.allocate(1), null, true))
+                    .isZero();
+            assertThat(reader.read(Long.MAX_VALUE, ByteBuffer.allocate(1), null, true))
+                    .isZero();
             assertThat(reader.read(0, ByteBuffer.allocate(0), null, true)).isZero();
             assertThat(fixture.store.calls()).isEmpty();
             readAndVerify(reader, version, 5 * MIB, 100);

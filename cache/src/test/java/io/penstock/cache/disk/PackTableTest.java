@@ -18,8 +18,8 @@ final class PackTableTest {
             .toList();
 
     private static Extent extent() {
-        ObjectExtents pack = new ObjectExtents(
-                ObjectId.random(), (long) OBJECTS * BLOCK, PageGeometry.PACKS, Extent.MAX_PAGES);
+        ObjectExtents pack =
+                new ObjectExtents(ObjectId.random(), (long) OBJECTS * BLOCK, PageGeometry.PACKS, Extent.MAX_PAGES);
         Extent extent = new Extent(pack, 0, Extent.MAX_PAGES);
         for (int page = 0; page < Extent.MAX_PAGES; page++) {
             extent.setFound(page, 0);

@@ -148,9 +148,8 @@ final class FileSystemOperations implements Operations {
     private int lookup(Request request, Reply reply, boolean mayWait) throws ErrnoException {
         try {
             String name = request.string(0);
-            Attributes known = mayWait
-                    ? fileSystem.lookup(request.node(), name)
-                    : fileSystem.lookupNow(request.node(), name);
+            Attributes known =
+                    mayWait ? fileSystem.lookup(request.node(), name) : fileSystem.lookupNow(request.node(), name);
             return known == null ? WOULD_WAIT : replies.entry(reply, known);
         } catch (NoEntryException absent) { // a negative entry, so that the kernel caches it
             return replies.noEntry(reply, absent.validNanos());
