@@ -128,7 +128,7 @@ public final class Configuration implements Setting.Context {
             problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: cannot be combined with s3.profile ("
                     + origin(Settings.PROFILE) + "); set only one of them");
         }
-        ShareSettings.addContradictions(this, problems);
+        ShareContradictions.addTo(this, problems);
         long memory = get(Settings.MEMORY);
         if (get(Settings.RANGE_SIZE) > memory) {
             problems.add(origin(Settings.RANGE_SIZE) + ": readahead.range-size: '" + show(Settings.RANGE_SIZE)

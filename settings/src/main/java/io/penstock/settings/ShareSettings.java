@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -61,41 +60,6 @@ public final class ShareSettings {
             "Sharing", List.of(PEERS, LISTEN, TLS_CA, TLS_CERTIFICATE, TLS_KEY, INSECURE, BANDWIDTH));
 
     private ShareSettings() {}
-
-    /** Adds a problem for each contradiction of these settings. */
-    static void addContradictions(Configuration configuration, List<String> problems) {
-        if (configuration.find(PEERS).isEmpty()) {
-            return;
-        }
-        List<Setting<Path>> files = List.of(TLS_CA, TLS_CERTIFICATE, TLS_KEY);
-        List<String> set = keys(files, configuration, true);
-        List<String> missing = keys(files, configuration, false);
-        if (configuration.get(INSECURE) && !set.isEmpty()) {
-            problems.add(configuration.origin(INSECURE) + ": share.insecure: cannot be combined with "
-                    + String.join(", ", set) + "; set one or the other");
-        } else if (!configuration.get(INSECURE) && !missing.isEmpty()) {
-            problems.add(configuration.origin(PEERS) + ": share.peers: '"
-                    + configuration.show(PEERS) + "' needs "
-                    + String.join(", ", missing)
-                    + ", by which nodes trust each other (docs/SHARING.md shows how to create them); in a"
-                    + " network where every machine may read the bucket, set share.insecure=true instead");
-        }
-        if (configuration.find(LISTEN).isEmpty()) {
-            problems.add(configuration.origin(PEERS)
-                    + ": share.listen: no default, because this machine has no route to other"
-                    + " networks; set the address and port at which other nodes reach it");
-        }
-    }
-
-    private static List<String> keys(List<Setting<Path>> settings, Configuration configuration, boolean present) {
-        List<String> keys = new ArrayList<>();
-        for (Setting<Path> setting : settings) {
-            if (configuration.find(setting).isPresent() == present) {
-                keys.add(setting.key());
-            }
-        }
-        return keys;
-    }
 
     /** Null if this machine has no route. Connecting a datagram socket sends nothing. */
     private static @Nullable InetSocketAddress routed() {
