@@ -47,7 +47,10 @@ final class AttributeChanges {
     static final int PERMISSION_BITS = 07777;
 
     private static final int SET_USER = 04000;
-    private static final int SET_GROUP = 02000;
+
+    /** Files created in a directory with this bit get the directory's group: inode(7), S_ISGID. */
+    static final int SET_GROUP = 02000;
+
     private static final int GROUP_EXECUTE = 010;
 
     private final ObjectStore store;

@@ -483,7 +483,7 @@ public final class FileSystem implements AutoCloseable {
      *
      * @param flags the open file's flags at this write, which may have changed since its open: fcntl(2), pwritev2(2)
      * @param pages whether these are pages written by the kernel: they go to their position, whatever the flags
-     * @param mayWait if not, writes only where there is memory for all of it
+     * @param mayWait if not, would wait unless there is memory for all of it; some bytes may be written then
      * @return bytes written: fewer than the buffer held if an interrupt or a refusal came after the first of them; or
      *     {@link NoWait#WOULD_WAIT}
      * @throws ErrnoException EBADF, EFBIG, EIO

@@ -31,9 +31,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Creates files, directories and links, with their attributes. Thread-safe. */
 final class NewFiles {
-    /** Files created in a directory with this bit get the directory's group: inode(7), S_ISGID. */
-    private static final int SET_GROUP = 02000;
-
     private final Writeback writeback;
     private final Exclusive exclusive;
     private final InstantSource clock;
@@ -162,7 +159,7 @@ final class NewFiles {
     }
 
     Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
-        int inherited = parentsGroup(parent) == null ? 0 : SET_GROUP;
+        int inherited = parentsGroup(parent) == null ? 0 : AttributeChanges.SET_GROUP;
         int permissions = (mode & AttributeChanges.PERMISSION_BITS) | inherited;
         ObjectAttributes attributes =
                 attributes(parent, FileKind.REGULAR, permissions, view.config().dirMode(), creator);
@@ -213,7 +210,7 @@ final class NewFiles {
     private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
         ObjectAttributes attributes = kept.last(resolver.directory(parent));
         Integer permissions = attributes.permissions();
-        if (permissions == null || (permissions & SET_GROUP) == 0) {
+        if (permissions == null || (permissions & AttributeChanges.SET_GROUP) == 0) {
             return null;
         }
         return attributes.gid() == null ? (Integer) view.config().gid() : attributes.gid();

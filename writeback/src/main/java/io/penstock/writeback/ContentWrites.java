@@ -117,10 +117,11 @@ final class ContentWrites implements BlockMemory.Writer {
             FileBytes.Written written = bytes.tryWrite(position, from, spare, overBase);
             switch (written) {
                 case NEEDS_MEMORY, NOTHING -> {}
-                case CHANGED, WHOLE -> commits.changed(new ByteRange(position, length));
-            }
-            if (written == FileBytes.Written.WHOLE) {
-                commits.whole(BlockMap.indexOf(position));
+                case CHANGED -> commits.changed(new ByteRange(position, length));
+                case WHOLE -> {
+                    commits.changed(new ByteRange(position, length));
+                    commits.whole(BlockMap.indexOf(position));
+                }
             }
             return written != FileBytes.Written.NEEDS_MEMORY;
         } finally {

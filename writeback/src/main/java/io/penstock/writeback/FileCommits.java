@@ -52,7 +52,8 @@ final class FileCommits {
     /**
      * @param onCommitted called when the object has a new version
      * @param onIdle called when no commit runs and nothing may be left to do; with the failure of the last commit, or
-     *     null if it succeeded or yielded. Neither is called with the lock
+     *     null if it succeeded or yielded. Neither is called with the lock, except while the mount ends, when it
+     *     does nothing
      */
     FileCommits(
             MountContext context,
@@ -101,8 +102,9 @@ final class FileCommits {
         state.changed(context.now());
     }
 
-    /** The block with this index has become whole: parts that it completes may be sent. */
+    /** The block with this index has become whole: it is staged, and parts that it completes may be sent. */
     void whole(long block) {
+        bytes.stage(block);
         if (state.running() == null && state.hasName() && !object.isTemporary()) {
             object.upload().ready(new ByteRange(block * Block.BLOCK_SIZE, Block.BLOCK_SIZE));
         }

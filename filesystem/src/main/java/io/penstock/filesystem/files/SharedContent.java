@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of a {@link SharedFile}: clean, as a version in the store has them, or dirty from the first open for
- * writing on. Changed under the file's monitor, read without it.
+ * writing on. Changed under its own monitor, and except for {@link #cutBegins} within the file's; read without either.
  */
 public final class SharedContent {
     /** Where the bytes are. Replaced by another instance whenever they move, so that running reads notice it. */

@@ -127,8 +127,9 @@ public final class FileBytes implements FileContent {
         return layer;
     }
 
-    /** Whether a commit may have replaced the version below. */
+    /** Whether a commit may have replaced the version below. Caller holds the lock. */
     boolean isBeingReplaced() {
+        assert lock.isHeldByCurrentThread();
         return committing != null || left != null;
     }
 
@@ -148,6 +149,7 @@ public final class FileBytes implements FileContent {
      * @param overBase whether to write only if the whole range still belongs to the base version
      */
     public Written tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
+        assert lock.isHeldByCurrentThread();
         long end = position + from.remaining();
         if (overBase && !isBase(position, end)) {
             if (spare != null) {
@@ -171,13 +173,16 @@ public final class FileBytes implements FileContent {
         boolean wasWhole = block.isWhole();
         block.write(position, from);
         content.grow(end);
-        if (!block.isWhole() || (wasWhole && end != block.end())) {
-            return Written.CHANGED;
-        }
-        if (committing == null) {
+        return !block.isWhole() || (wasWhole && end != block.end()) ? Written.CHANGED : Written.WHOLE;
+    }
+
+    /** Begins to stage a block that has become whole. Caller holds the lock. */
+    public void stage(long index) {
+        assert lock.isHeldByCurrentThread();
+        Block block = content.block(index);
+        if (block != null && committing == null) {
             resources.reclaim().stage(staging, block);
         }
-        return Written.WHOLE;
     }
 
     private boolean isBase(long from, long to) {
@@ -231,6 +236,7 @@ public final class FileBytes implements FileContent {
      * another data file, so that one or the other is found after a crash. Caller holds the lock.
      */
     public void startOver() {
+        assert lock.isHeldByCurrentThread();
         if (committing != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
             return;
         }
@@ -242,6 +248,7 @@ public final class FileBytes implements FileContent {
 
     /** Holds everything: later changes go above it. Caller holds the lock. */
     public Snapshot takeSnapshot() {
+        assert lock.isHeldByCurrentThread();
         startOver();
         content.commitBegins();
         committing = new Snapshot(
@@ -257,6 +264,7 @@ public final class FileBytes implements FileContent {
      * @return the previous base layer, to be released twice: for the file and for the snapshot
      */
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
+        assert lock.isHeldByCurrentThread();
         Snapshot committed = committing;
         if (committed == null) {
             throw new IllegalStateException("nothing was to be committed");
@@ -280,6 +288,7 @@ public final class FileBytes implements FileContent {
      * version, staged in the same data file. Caller holds the lock.
      */
     public void leave() {
+        assert lock.isHeldByCurrentThread();
         left = committing == null ? Map.of() : committing.content().versions();
         BaseLayer under = detachSnapshot();
         if (under != null) {
@@ -290,6 +299,7 @@ public final class FileBytes implements FileContent {
 
     /** The snapshot that was {@linkplain #leave left} is now this version. Caller holds the lock. */
     public void overLeft(ObjectVersion version) {
+        assert lock.isHeldByCurrentThread();
         content.over(version.size(), left == null ? Map.of() : left);
         left = null;
         layer.moved(version);

@@ -104,7 +104,7 @@ public final class FileUpload {
         sender.ready(blocks);
     }
 
-    /** Bytes will change: parts that contain them, and are uploaded or in flight, must be sent again. */
+    /** Bytes change: parts that contain them, and are uploaded or in flight, must be sent again. */
     public void changed(ByteRange range) {
         sender.changed(range);
     }
