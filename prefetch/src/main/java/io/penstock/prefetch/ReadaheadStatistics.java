@@ -11,7 +11,7 @@ package io.penstock.prefetch;
  * @param readaheadBytes bytes claimed for readahead
  * @param readaheadBytesUsed the bytes of these that their stream has reached since
  * @param memoryNanos nanoseconds that readers waited for memory, before their fetch
- * @param slotNanos nanoseconds that readers waited for GET slots, part of their wait for pages in flight
+ * @param turnNanos nanoseconds that readers waited for GET slots, part of their wait for pages in flight
  */
 public record ReadaheadStatistics(
         long demandGets,
@@ -22,7 +22,7 @@ public record ReadaheadStatistics(
         long readaheadBytes,
         long readaheadBytesUsed,
         long memoryNanos,
-        long slotNanos) {
+        long turnNanos) {
     /** The total number of range GETs. */
     public long allGets() {
         return demandGets + readaheadGets;

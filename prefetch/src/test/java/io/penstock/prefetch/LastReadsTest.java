@@ -121,7 +121,7 @@ class LastReadsTest {
             first.join();
             second.join();
             assertThat(lastReads(version).limitNanos()).isPositive();
-            assertThat(fixture.fetcher.statistics().slotNanos()).isPositive();
+            assertThat(fixture.fetcher.statistics().turnNanos()).isPositive();
             assertThat(lastReads(held).limitNanos()).isZero();
         }
     }

@@ -68,12 +68,12 @@ public enum Statistic {
             SECONDS,
             "reader.wait{cause=store}",
             "Total time that readers waited: for the store or another node, NVMe, or limits (memory, or a GET slot)",
-            all -> Math.max(0, seconds(all, "/cache/waitNanos") - seconds(all, "/readahead/slotNanos"))),
+            all -> Math.max(0, seconds(all, "/cache/waitNanos") - seconds(all, "/readahead/turnNanos"))),
     DISK_WAIT(STORE_WAIT, "{cause=nvme}", "cache.diskNanos"),
     LIMIT_WAIT(
             STORE_WAIT,
             "{cause=limits}",
-            all -> seconds(all, "/readahead/memoryNanos") + seconds(all, "/readahead/slotNanos")),
+            all -> seconds(all, "/readahead/memoryNanos") + seconds(all, "/readahead/turnNanos")),
 
     MEMORY_SIZE(GAUGE, BYTES, "cache{tier=memory}", "cache.memoryBytes", "Bytes of pages in the cache now"),
     DISK_SIZE(MEMORY_SIZE, "{tier=nvme}", "cache.diskBytes"),

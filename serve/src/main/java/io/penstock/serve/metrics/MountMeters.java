@@ -70,12 +70,20 @@ final class MountMeters {
                         .tags(tags(statistic, keys))
                         .register(registry);
             case GAUGE ->
-                Gauge.builder(name, this, value)
+                Gauge.builder(
+                                name,
+                                this,
+                                meters -> meters.has(statistic, keys) ? value.applyAsDouble(meters) : Double.NaN)
                         .baseUnit(unit(statistic))
                         .description(statistic.help())
                         .tags(tags(statistic, keys))
                         .register(registry);
         }
+    }
+
+    /** Whether the mount has it now: once it is out of date, the listing of the whole bucket has no share, for one. */
+    private boolean has(Statistic statistic, List<String> keys) {
+        return statistic.keys(now).contains(keys);
     }
 
     private static @Nullable String unit(Statistic statistic) {

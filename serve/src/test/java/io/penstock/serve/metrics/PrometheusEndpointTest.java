@@ -69,6 +69,15 @@ class PrometheusEndpointTest {
     }
 
     @Test
+    void scrape_onceTheListingIsOutOfDate_hasNoShareOfIt() throws Exception {
+        endpoint.publish(statistics::get);
+        assertThat(scrape()).contains("penstock_names_listed_ratio{" + LABELS + "} 0.75");
+        statistics.set(Statistics.of(1, Statistics.WRITING, Map.of()));
+
+        assertThat(scrape()).contains("penstock_names_listed_ratio{" + LABELS + "} NaN");
+    }
+
+    @Test
     void scrape_beforeThereIsAMount_isUnavailable() throws Exception {
         assertThat(get("/metrics").statusCode()).isEqualTo(503);
         assertThat(get("/").statusCode()).isEqualTo(404);
