@@ -64,8 +64,8 @@ final class BenchFolder {
     MountProcess mountAgain(String mountName, List<String> further) throws Exception {
         List<String> options =
                 new ArrayList<>(List.of("--cache=" + run.scratch().folder(cache(mountName))));
-        options.addAll(run.place().mountOptions());
         options.addAll(further);
+        options.addAll(run.place().mountOptions()); // last, so that the user's hold
         MountProcess mount = run.resources()
                 .add(MountProcess.start(
                         name.isEmpty() ? bucket : bucket + "/" + name,

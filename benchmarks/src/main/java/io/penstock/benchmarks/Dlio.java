@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -16,13 +17,23 @@ import java.util.stream.Stream;
 final class Dlio {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** Longer than any useful run. */
+    private static final Duration LIMIT = Duration.ofHours(12);
+
     private final Path program;
     private final Path output;
+    private final Path tools;
 
-    /** @param output a folder for its reports */
-    Dlio(Path program, Path output) {
+    /**
+     * @param output a folder for its reports
+     * @param tools an empty folder, searched first for the programs that DLIO calls. It has its own {@code tfrecord2idx},
+     *     which does nothing: the indexes are for loaders by DALI alone, with which that program comes
+     */
+    Dlio(Path program, Path output, Path tools) throws IOException {
         this.program = program;
         this.output = output;
+        this.tools = tools;
+        Files.createSymbolicLink(tools.resolve("tfrecord2idx"), Path.of("/bin/true"));
     }
 
     /**
@@ -59,26 +70,38 @@ final class Dlio {
         }
     }
 
+    /** Reads all files of the model's data set. */
+    static void readAll(Path data, TrainWorkload.Model model) throws IOException, InterruptedException {
+        String folder = data.resolve(model.label()).toString();
+        Programs.run(List.of("bash", "-c", "find \"$1\" -type f -exec cat {} + >/dev/null", "bash", folder), LIMIT);
+    }
+
     /** Writes a data set of this many files. */
     void generate(TrainWorkload workload, Path data, int files) throws IOException, InterruptedException {
         System.err.printf("writing %,d files of %s%n", files, workload.model().label());
-        Programs.run(command(workload, data, files, 1, List.of("workflow.generate_data=True", "workflow.train=False")));
+        Programs.run(
+                command(workload, data, files, 1, List.of("workflow.generate_data=True", "workflow.train=False")),
+                LIMIT);
     }
 
     /** Loads the data set for one epoch of this many steps. */
     Result train(TrainWorkload workload, Path data, int files, int accelerators, int steps)
             throws IOException, InterruptedException {
-        Programs.run(command(
-                workload,
-                data,
-                files,
-                accelerators,
-                List.of("workflow.train=True", "train.epochs=1", "train.total_training_steps=" + steps)));
-        return Result.parse(Files.readString(output.resolve("summary.json")));
+        Path summary = output.resolve("summary.json");
+        Files.deleteIfExists(summary); // that of the last run
+        Programs.run(
+                command(
+                        workload,
+                        data,
+                        files,
+                        accelerators,
+                        List.of("workflow.train=True", "train.epochs=1", "train.total_training_steps=" + steps)),
+                LIMIT);
+        return Result.parse(Files.readString(summary));
     }
 
     private List<String> command(TrainWorkload workload, Path data, int files, int accelerators, List<String> values) {
-        List<String> command = new ArrayList<>();
+        List<String> command = new ArrayList<>(List.of("env", "PATH=" + tools + ":" + System.getenv("PATH")));
         if (accelerators > 1) {
             command.addAll(List.of(program.resolveSibling("mpiexec").toString(), "-n", Integer.toString(accelerators)));
         }

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** Programs that run to completion. */
 final class Programs {
-    private static final long LIMIT_MINUTES = 20;
+    private static final Duration LIMIT = Duration.ofMinutes(20);
 
     private Programs() {}
 
@@ -20,6 +20,11 @@ final class Programs {
      * @throws IOException if it cannot be started, does not end, or fails
      */
     static String run(List<String> command) throws IOException, InterruptedException {
+        return run(command, LIMIT);
+    }
+
+    /** The same, with another limit. */
+    static String run(List<String> command, Duration limit) throws IOException, InterruptedException {
         Path output = Files.createTempFile("penstock-bench-", ".out");
         Process process = null;
         try {
@@ -28,8 +33,9 @@ final class Programs {
                     .redirectInput(Path.of("/dev/null").toFile())
                     .redirectOutput(output.toFile())
                     .start();
-            if (!process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES)) {
-                throw new IOException(command.getFirst() + " was still running after " + LIMIT_MINUTES + " minutes");
+            if (!process.waitFor(limit)) {
+                throw new IOException(
+                        command.getFirst() + " was still running after " + limit.toMinutes() + " minutes");
             }
             String printed = Files.readString(output, StandardCharsets.UTF_8);
             if (process.exitValue() != 0) {
@@ -39,6 +45,7 @@ final class Programs {
             return printed;
         } finally {
             if (process != null) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
             }
             Files.deleteIfExists(output);

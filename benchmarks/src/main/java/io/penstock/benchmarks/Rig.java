@@ -9,7 +9,7 @@ import java.util.Map;
 class Rig {
     private final BenchFolder folder;
     private final Measurements results;
-    /** ReportFigures for which the tables have no column, one a round. */
+    /** Figures for which the tables have no column, one a round. */
     private final Map<String, List<String>> notes = new LinkedHashMap<>();
 
     Rig(BenchFolder folder, Measurements results) {

@@ -140,7 +140,8 @@ final class TrainingCommand implements Callable<Integer> {
             }
             text.append(heading(what, run.machine())).append("\n\n").append(HEAD);
             System.err.println(heading(what, run.machine()));
-            Dlio dlio = new Dlio(program, run.scratch().folder("dlio"));
+            Dlio dlio = new Dlio(
+                    program, run.scratch().folder("dlio"), run.scratch().folder("dlio-tools"));
             for (TrainWorkload workload : chosen) {
                 measure(workload, measured, dlio, text);
             }
@@ -209,7 +210,12 @@ final class TrainingCommand implements Callable<Integer> {
             throw new BenchException("--files " + count + ": too few for " + workload.label());
         }
         Path root = measured.begin(model);
-        if (Dlio.files(root, model) < count) {
+        int there = Dlio.files(root, model);
+        if (against != null && there > 0 && there < count) {
+            throw new BenchException("--against " + root + ": has " + there + " files of " + model.label() + ", not "
+                    + count + "; give --files " + there + ", or remove them");
+        }
+        if (there < count) {
             dlio.generate(workload, root, count);
         }
         for (State state : only) {

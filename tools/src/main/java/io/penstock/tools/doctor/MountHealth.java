@@ -1,5 +1,6 @@
 package io.penstock.tools.doctor;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.objectstore.s3.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -173,7 +174,8 @@ public final class MountHealth {
     }
 
     private static void waits(MountStatistics all, Findings findings) {
-        double forStore = Statistic.STORE_WAIT.of(Json.tree(all)) / Math.max(1, all.seconds());
+        JsonNode tree = Json.tree(all);
+        double forStore = Statistic.STORE_WAIT.of(tree) / Math.max(1, all.seconds());
         double forDisk = all.cache().diskNanos() / 1e9 / Math.max(1, all.seconds());
         if (forStore > 1) {
             findings.note(
@@ -182,7 +184,7 @@ public final class MountHealth {
                     "Raise cache.size if it is read again, or readahead.concurrency; penstock doctor BUCKET measures"
                             + " the network");
         }
-        double forLimits = Statistic.LIMIT_WAIT.of(Json.tree(all)) / Math.max(1, all.seconds());
+        double forLimits = Statistic.LIMIT_WAIT.of(tree) / Math.max(1, all.seconds());
         if (forLimits > 1) {
             findings.note(
                     "on average " + Text.number(forLimits) + " readers were waiting for memory or for a GET slot",

@@ -33,7 +33,7 @@ public record Measurement(long bytes, long operations, long nanos, long p50Nanos
 
     /** A run whose operations were not timed individually; each counts as one byte. */
     public static Measurement ofWhole(long operations, long nanos) {
-        return new Measurement(operations, operations, nanos, 0, 0);
+        return new Measurement(operations, operations, Math.max(1, nanos), 0, 0);
     }
 
     /** The same run, which moved so many bytes. */

@@ -76,11 +76,14 @@ public enum Workers {
      */
     public Measurement run(int threads, int tasks, Duration limit, int bufferBytes, Task task)
             throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        List<ByteBuffer> buffers = new ArrayList<>(); // before the first thread starts, and outside the measured time
+        for (int i = 0; i < Math.min(threads, tasks); i++) {
+            buffers.add(NativeMemory.allocate(
+                    NativeMemory.Share.PAGES, Math.ceilDiv(bufferBytes, ALIGNMENT) * ALIGNMENT, ALIGNMENT));
+        }
         Run run = new Run(tasks, limit, task);
         List<Thread> all = new ArrayList<>();
-        for (int i = 0; i < Math.min(threads, tasks); i++) {
-            ByteBuffer buffer = NativeMemory.allocate(
-                    NativeMemory.Share.PAGES, Math.ceilDiv(bufferBytes, ALIGNMENT) * ALIGNMENT, ALIGNMENT);
+        for (ByteBuffer buffer : buffers) {
             LongStream.Builder nanos = LongStream.builder();
             run.nanos.add(nanos);
             all.add(start(() -> run.work(buffer.slice(0, bufferBytes), nanos)));
