@@ -98,8 +98,8 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /**
-     * Reads from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits while the
-     * page is Inflight, but only until the requested bytes have arrived.
+     * Reads from the one page that holds {@code position}, up to the page's end or the buffer's limit. Unless it
+     * is {@link FromDisk#NEVER}, waits while the page is Inflight, but only until the requested bytes have arrived.
      *
      * @param loans if not null, large reads are lent instead of copied into the buffer; its position advances anyway
      * @return the number of bytes read: 0 if the buffer is full, or at or past the object's end; {@link #MISSING}; or

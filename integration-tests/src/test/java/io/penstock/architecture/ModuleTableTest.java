@@ -31,6 +31,20 @@ class ModuleTableTest {
         assertThat(table()).isEqualTo(poms());
     }
 
+    @Test
+    void testsOfAModule_useNoOtherModulesThanTheKit() throws IOException {
+        Map<String, Set<String>> others = new TreeMap<>();
+        Matcher modules = MODULE.matcher(Files.readString(ROOT.resolve("pom.xml")));
+        while (modules.find()) {
+            Set<String> used = used(modules.group(1), true);
+            used.remove("testing");
+            if (!used.isEmpty() && !modules.group(1).equals("integration-tests")) {
+                others.put(modules.group(1), used);
+            }
+        }
+        assertThat(others).isEqualTo(Map.of("object-store", Set.of("embedded-s3")));
+    }
+
     private static Map<String, Set<String>> table() throws IOException {
         Map<String, Set<String>> used = new TreeMap<>();
         for (String line : Files.readAllLines(ROOT.resolve("docs/ARCHITECTURE.md"))) {
@@ -48,20 +62,19 @@ class ModuleTableTest {
         Matcher modules = MODULE.matcher(Files.readString(ROOT.resolve("pom.xml")));
         while (modules.find()) {
             String module = modules.group(1);
-            used.put(module, used(module));
+            used.put(module, used(module, false));
         }
         used.put("bom", Set.of());
         used.put("integration-tests", Set.of("all"));
         return used;
     }
 
-    /** Except for tests. */
-    private static Set<String> used(String module) throws IOException {
+    private static Set<String> used(String module, boolean byTests) throws IOException {
         Set<String> used = new TreeSet<>();
         String pom = Files.readString(ROOT.resolve(module).resolve("pom.xml"));
         Matcher dependencies = DEPENDENCY.matcher(pom);
         while (dependencies.find()) {
-            if (!dependencies.group(2).contains("<scope>test</scope>")) {
+            if (dependencies.group(2).contains("<scope>test</scope>") == byTests) {
                 used.add(dependencies.group(1));
             }
         }

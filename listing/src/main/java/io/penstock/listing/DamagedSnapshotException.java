@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /** A snapshot is damaged, or belongs to another bucket, and must be deleted. The message is for the user. */
-public final class DamagedSnapshotException extends IOException {
+final class DamagedSnapshotException extends IOException {
     private static final long serialVersionUID = 1L;
 
     /** @param why the end of the message, such as {@code "is empty"} */

@@ -21,7 +21,7 @@ public final class ObjectTable {
 
     private final Consumer<ObjectExtents> forgotten;
 
-    /** @param forgotten called with each object that can no longer be found; its file, if any, must be removed */
+    /** @param forgotten called with each object that can no longer be found, except by {@link #forgetIfOnly}; its file must be removed */
     public ObjectTable(Consumer<ObjectExtents> forgotten) {
         this.forgotten = forgotten;
     }
@@ -90,12 +90,12 @@ public final class ObjectTable {
 
     /** True if only this extent kept the object, which is forgotten now; the caller must remove its file. */
     boolean forgetIfOnly(ObjectExtents object, Extent extent) {
-        boolean[] forgotten = new boolean[1];
+        boolean[] isForgotten = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
-            forgotten[0] = known == object && object.isHeldOnlyBy(extent);
-            return forgotten[0] ? null : known;
+            isForgotten[0] = known == object && object.isHeldOnlyBy(extent);
+            return isForgotten[0] ? null : known;
         });
-        return forgotten[0];
+        return isForgotten[0];
     }
 
     private @Nullable ObjectExtents forgetIfUnused(ObjectExtents object) {

@@ -17,7 +17,7 @@ interface Operations {
      * Replies. While it waits, an interrupt means that no process wants the reply any more.
      *
      * @param mayWait if not, replies only if that needs no waiting
-     * @return a result, {@link #NO_REPLY} or {@link NoWait#WOULD_WAIT}
+     * @return a result, {@link #NO_REPLY} or, only if it may not wait, {@link NoWait#WOULD_WAIT}
      */
     int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException;
 
