@@ -253,11 +253,18 @@ final class ReferenceTree {
         return errno;
     }
 
+    /** For a removed file, all handles that had the same state get the new one. */
+    @SuppressWarnings("ReferenceEquality")
     void write(int slot, int position, String text) {
-        String before = open(slot).now().content();
-        int end = Math.min(before.length(), position + text.length());
-        String after = before.substring(0, position) + text + before.substring(end);
-        open.computeIfPresent(slot, (_, file) -> file.changed(file.now().withContent(after)));
+        ReferenceOpen file = open(slot);
+        ReferenceEntry before = file.now();
+        String content = before.content();
+        int end = Math.min(content.length(), position + text.length());
+        ReferenceEntry after = before.withContent(content.substring(0, position) + text + content.substring(end));
+        boolean isRemoved = file.path() == null;
+        open.replaceAll((_, each) -> each == file || (isRemoved && each.path() == null && each.now() == before)
+                ? each.changed(after)
+                : each);
     }
 
     /** truncate(2) of a file that is not open for writing. */
