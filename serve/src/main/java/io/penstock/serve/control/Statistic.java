@@ -192,6 +192,7 @@ public enum Statistic {
     private final String name;
     private final Map<String, String> labels = new LinkedHashMap<>();
     private final List<String> path;
+    private final double divisor;
     private final String help;
     private final @Nullable ToDoubleFunction<JsonNode> function;
 
@@ -230,6 +231,8 @@ public enum Statistic {
         }
         this.help = help;
         this.path = path;
+        boolean isNanos = !path.isEmpty() && path.getLast().toLowerCase(Locale.ROOT).endsWith("nanos");
+        this.divisor = isNanos ? 1e9 : 1;
         this.function = function;
     }
 
@@ -271,8 +274,7 @@ public enum Statistic {
         if (function != null) {
             return function.applyAsDouble(all);
         }
-        boolean isNanos = path.getLast().toLowerCase(Locale.ROOT).endsWith("nanos");
-        return sum(all, path, List.of(keys)) / (isNanos ? NANOS : 1);
+        return sum(all, path, List.of(keys)) / divisor;
     }
 
     private static double sum(JsonNode node, List<String> path, List<String> keys) {
