@@ -27,6 +27,9 @@ public final class WholeListing implements AutoCloseable {
     /** The number of refused prefixes after which it gives up: each costs one or two requests. */
     private static final int MOST_REFUSED = 1_000;
 
+    /** Bytes of a table: two million names. */
+    private static final long WORTH_COLLECTING = 64L << 20;
+
     private final ObjectStore store;
     private final String prefix;
     private final int concurrency;
@@ -185,6 +188,16 @@ public final class WholeListing implements AutoCloseable {
     public double share() {
         RangeLister<?> current = lister;
         return current == null || listedBefore.get() > 0 ? 0 : current.share();
+    }
+
+    /**
+     * Sorting very many names leaves several times their size as garbage in the old generation, where it would stay
+     * until the heap has grown to its limit. Collecting it takes some tenths of a second.
+     */
+    public static void collectGarbage(long tableBytes) {
+        if (tableBytes > WORTH_COLLECTING) {
+            Runtime.getRuntime().gc();
+        }
     }
 
     /** Frees the memory that no table has taken over. */

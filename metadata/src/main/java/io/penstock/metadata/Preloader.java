@@ -41,9 +41,6 @@ import org.slf4j.LoggerFactory;
 final class Preloader {
     private static final Logger LOG = LoggerFactory.getLogger(Preloader.class);
 
-    /** Bytes of a table: two million names. */
-    private static final long WORTH_COLLECTING = 64L << 20;
-
     /** The time between two log lines about progress. */
     private static final Duration PROGRESS = Duration.ofSeconds(10);
 
@@ -294,16 +291,6 @@ final class Preloader {
     }
 
     /**
-     * Sorting very many names leaves several times their size as garbage in the old generation, where it would stay
-     * until the heap has grown to its limit. Collecting it takes some tenths of a second.
-     */
-    private static void collect(long tableBytes) {
-        if (tableBytes > WORTH_COLLECTING) {
-            Runtime.getRuntime().gc();
-        }
-    }
-
-    /**
      * Lists the bucket, and logs progress and result.
      *
      * @return whether it is worth listing again
@@ -332,7 +319,7 @@ final class Preloader {
             if (publish(pending, table, listed.refused(), validity(), new Ended(table.size(), complete))) {
                 keep(table, listed);
             }
-            collect(table.bytes());
+            WholeListing.collectGarbage(table.bytes());
             return true;
         } catch (ObjectStoreException | CancellationException e) {
             logFailure(e.getMessage());

@@ -2,22 +2,18 @@ package io.penstock.metadata.attributes;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.SharedRequests;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -34,17 +30,12 @@ import org.slf4j.LoggerFactory;
  * The attributes that objects keep, by version. A HEAD requests them, once for all concurrent callers, and only where
  * the directory's marker says that there may be some. It is repeated after the time to live of names if the answer was
  * {@linkplain KnownAttributes racy}. Safe for use by any number of threads.
- *
- * <p>The class is long because requests, waits and cached answers share one table.
  */
 public final class KeptAttributes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KeptAttributes.class);
 
     /** An entry that is dropped costs a HEAD. */
     private static final int MOST_CACHED = 400_000;
-
-    /** Bytes: PATH_MAX without its zero. */
-    private static final int LONGEST_TARGET = 4095;
 
     /** Heap for each entry. */
     private static final int CACHED_BYTES = 500;
@@ -320,7 +311,7 @@ public final class KeptAttributes implements AutoCloseable {
             long asOf = markers.nanoTime();
             ObjectDescription there = store.describe(version.key());
             ObjectAttributes all = read(there);
-            ObjectAttributes attributes = version.size() == 0 || isLinkOfS3fs(there) ? all : all.ofFile();
+            ObjectAttributes attributes = version.size() == 0 || S3fsLink.isOne(there) ? all : all.ofFile();
             // Those of a newer version are equally good: the name is about to be looked up again.
             return KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
                     ? new KnownAttributes.Settled(version, attributes)
@@ -332,29 +323,9 @@ public final class KeptAttributes implements AutoCloseable {
 
     private ObjectAttributes read(ObjectDescription there) throws ObjectStoreException, InterruptedException {
         ObjectAttributes all = AttributeHeaders.read(there.headers());
-        return isLinkOfS3fs(there) ? all.withTarget(content(there.object().version())) : all;
-    }
-
-    /** Its target is its content. */
-    private static boolean isLinkOfS3fs(ObjectDescription there) {
-        long size = there.object().version().size();
-        return size > 0 && size <= LONGEST_TARGET && AttributeHeaders.isTargetContent(there.headers());
-    }
-
-    private String content(ObjectVersion version) throws ObjectStoreException, InterruptedException {
-        ByteBuffer bytes = ByteBuffer.allocate((int) version.size());
-        store.get(version, new ByteRange(0, version.size()), new BodySink() {
-            @Override
-            public ByteBuffer buffer() {
-                return bytes;
-            }
-
-            @Override
-            public void filled(int received) {
-                // in place
-            }
-        });
-        return StandardCharsets.UTF_8.decode(bytes.flip()).toString().strip(); // as s3fs does
+        return S3fsLink.isOne(there)
+                ? all.withTarget(S3fsLink.target(store, there.object().version()))
+                : all;
     }
 
     private void remember(KnownAttributes found) {

@@ -241,8 +241,10 @@ public final class Serving {
                 ? List.of(Settings.CACHE_DIR)
                 : List.of(Settings.CACHE_DIR, WriteSettings.STAGING);
         List<Setting<Path>> full = folders.stream()
-                .filter(folder ->
-                        resolveLinks(configuration.get(folder)).toFile().getUsableSpace() == 0)
+                .filter(folder -> LocalPaths.resolveLinks(configuration.get(folder))
+                                .toFile()
+                                .getUsableSpace()
+                        == 0)
                 .toList();
         return "no space left on the disk of "
                 + (full.isEmpty() ? folders : full)
@@ -375,45 +377,15 @@ public final class Serving {
         }
     }
 
-    /** Files inside the mount point would be hidden, or read through the mount that they serve. */
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
         checkOutside(setting, configuration.get(setting));
     }
 
     private void checkOutside(Setting<Path> setting, Path path) throws RefusedException, MountException {
-        Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
-        Path real = resolveLinks(path);
-        if (path.startsWith(mountPoint) || real.startsWith(resolveLinks(mountPoint))) {
-            throw refused(
-                    setting + ": " + path + " is inside the mount point " + mountPoint + "; choose a path outside it",
-                    List.of(setting));
+        String objection =
+                LocalPaths.objection(path, InheritedDevice.resolve(plan.mount().mountPoint()));
+        if (objection != null) {
+            throw refused(setting + ": " + path + objection, List.of(setting));
         }
-        MountTable.Entry mount = mountOf(real);
-        if (mount != null && mount.isPenstock()) {
-            throw refused(
-                    setting + ": " + path + " is on the mount " + mount.mountPoint() + " of " + mount.source()
-                            + "; choose a path on a local disk",
-                    List.of(setting));
-        }
-    }
-
-    private static MountTable.@Nullable Entry mountOf(Path path) {
-        try {
-            return MountTable.read().of(path).orElse(null);
-        } catch (IOException e) {
-            return null; // Preflight reports it.
-        }
-    }
-
-    /** The path without symbolic links, as far as it exists. */
-    static Path resolveLinks(Path path) {
-        for (Path there = path; there != null; there = there.getParent()) {
-            try {
-                return there.toRealPath().resolve(there.relativize(path)).normalize();
-            } catch (IOException e) {
-                // It is missing, or is below a dead mount: its parent may be resolvable.
-            }
-        }
-        return path;
     }
 }

@@ -1,0 +1,46 @@
+package io.penstock.serve.mount;
+
+import io.penstock.fuse.MountTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The paths of a mount's own files, which must not be on a mount. */
+final class LocalPaths {
+    private LocalPaths() {}
+
+    /**
+     * Why a mount cannot have its files here, to follow the path in a message; null if it can. Files inside its mount
+     * point would be hidden, or read through the mount that they serve.
+     */
+    static @Nullable String objection(Path path, Path mountPoint) {
+        Path real = resolveLinks(path);
+        if (path.startsWith(mountPoint) || real.startsWith(resolveLinks(mountPoint))) {
+            return " is inside the mount point " + mountPoint + "; choose a path outside it";
+        }
+        MountTable.Entry mount = mountOf(real);
+        return mount != null && mount.isPenstock()
+                ? " is on the mount " + mount.mountPoint() + " of " + mount.source() + "; choose a path on a local disk"
+                : null;
+    }
+
+    private static MountTable.@Nullable Entry mountOf(Path path) {
+        try {
+            return MountTable.read().of(path).orElse(null);
+        } catch (IOException e) {
+            return null; // Preflight reports it.
+        }
+    }
+
+    /** The path without symbolic links, as far as it exists. */
+    static Path resolveLinks(Path path) {
+        for (Path there = path; there != null; there = there.getParent()) {
+            try {
+                return there.toRealPath().resolve(there.relativize(path)).normalize();
+            } catch (IOException e) {
+                // It is missing, or is below a dead mount: its parent may be resolvable.
+            }
+        }
+        return path;
+    }
+}
