@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The page cache of one mount: pages in memory and on NVMe. Long, because it wires the parts together and has a method
- * for each of the mount's requests. Safe for use by any number of threads.
+ * The page cache of one mount: pages in memory and on NVMe. It wires the parts together and has a method for each of
+ * the mount's requests. Safe for use by any number of threads.
  *
  * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: its pages are then Missing.
  */

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Changes kept attributes: mode, owner, times, extended attributes. Those of a file being written go with its next
  * commit and cost nothing. For any other file the object is copied onto itself, and for a directory its marker. The
- * rules of chmod, chown, utimensat and setxattr are all here, so this class is long. Thread-safe.
+ * rules of chmod, chown, utimensat and setxattr are all here. Thread-safe.
  */
 final class AttributeChanges {
     /** setxattr(2)'s flags, from include/uapi/linux/xattr.h. */

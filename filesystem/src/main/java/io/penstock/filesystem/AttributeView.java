@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What stat, access and xattr calls show of a node. All methods combine kept attributes with the mount's settings, and
- * there is one for each kind of node and call, so this class is long. Thread-safe.
+ * there is one for each kind of node and call. Thread-safe.
  */
 final class AttributeView {
     private static final Logger LOG = LoggerFactory.getLogger(AttributeView.class);

@@ -32,8 +32,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Opens and closes directories, and returns their entries. Offset 0 is {@code .}, and 1 is {@code ..}. Next come the
  * names that differed here from the store when the directory was opened or rewound, then the listing's other names. A
- * rename of the directory between two calls, and the kernel's copy of its entries, affect each of these steps, so this
- * class is long.
+ * rename of the directory between two calls, and the kernel's copy of its entries, affect each of these steps.
  */
 final class Directories {
     private static final int FIRST_ENTRY = 2;

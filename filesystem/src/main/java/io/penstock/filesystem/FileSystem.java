@@ -41,10 +41,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One mounted bucket as a POSIX file system, by inode and handle. This class is long because it has one method, with
- * its contract, for each call of the kernel. Calls may wait for the store, so make them on threads that may wait; calls
- * whose name ends in {@code Now}, or without {@code mayWait}, never do. Thread-safe; all reads are positional. An
- * interrupt ends a waiting call with EINTR and leaves the thread's interrupt flag set.
+ * One mounted bucket as a POSIX file system, by inode and handle. It has one method, with its contract, for each call
+ * of the kernel. Calls may wait for the store, so make them on threads that may wait; calls whose name ends in
+ * {@code Now}, or without {@code mayWait}, never do. Thread-safe; all reads are positional. An interrupt ends a waiting
+ * call with EINTR and leaves the thread's interrupt flag set.
  *
  * <p>{@code lookup} increments an inode's lookup count, and {@code forget} reduces it. The inode's number is valid
  * while the count is above zero or the inode is open. The root is always valid. An inode whose name is gone, or refers

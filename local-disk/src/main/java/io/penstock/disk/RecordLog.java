@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * appends a mark with the number of durable records. A mark past the end shows that the record there was durable and is
  * damaged, rather than torn by a crash. A log that is not durable ends at the first unreadable record.
  *
- * <p>Safe for use by any number of threads. The class is long because a file has one end and so one lock. The monitor
- * is held across the write that it orders, and across all writes of a compaction.
+ * <p>Safe for use by any number of threads. A file has one end and so one lock: the monitor, which is held across the
+ * write that it orders, and across all writes of a compaction.
  */
 public final class RecordLog<R> implements AutoCloseable {
     /** The suffix of a file that will replace a log. */

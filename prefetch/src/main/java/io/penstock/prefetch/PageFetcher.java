@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches Missing pages from the object store. The class is long because everything that begins a GET is here: it
- * shares the gates and the threads. Safe for use by any number of threads.
+ * Fetches Missing pages from the object store. Everything that begins a GET is here, and shares the gates and the
+ * threads. Safe for use by any number of threads.
  */
 public final class PageFetcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PageFetcher.class);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A stream is <i>running</i> once enough was read sequentially to expect more; until then its window is 0. The
  * window is then a multiple of the bytes read, so unused readahead is at most the same multiple of the used bytes, as
- * in TCP's slow start. The class is long because all this bookkeeping belongs together.
+ * in TCP's slow start.
  */
 final class Stream {
     /**

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One commit of one file, on its own thread: it continues when a waiting caller is interrupted. The class is long
- * because the current step decides whether the commit may be cancelled.
+ * One commit of one file, on its own thread: it continues when a waiting caller is interrupted. The current step
+ * decides whether the commit may be cancelled.
  *
  * <pre>
  *   PREPARING ──▶ DECIDING ──▶ ENDED

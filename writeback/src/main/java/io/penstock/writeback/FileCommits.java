@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Makes one file's content visible: its commits, one at a time, and the callers that wait for them. {@link FileState}
  * has the states; this class waits for transitions and carries out what they require. Safe for use by any number of
  * threads, except methods said to be called with the lock, and {@code state}, {@code error} and {@code object}, which
- * the lock guards. It is long because it connects the bytes, the commits and the name of a file.
+ * the lock guards.
  *
  * <p>A failure sticks until one of the file's callers has received it. An interrupt ends a caller's wait, not the
  * commit.

@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one written file, except its bytes: its handles, the state of its name, the state of its commits, and
  * which of its changes are durable and committed. Pure: every method is a transition or a query; none waits or does
- * I/O. It is long because each cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded
- * by the file's lock.
+ * I/O. Each cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded by the file's lock.
  *
  * <pre>
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object

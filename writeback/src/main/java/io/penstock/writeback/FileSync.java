@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes one file's content durable in staging: first the data, then the journal that refers to it. The class is long
- * because it interleaves reads under the file's lock with writes without it.
+ * Makes one file's content durable in staging: first the data, then the journal that refers to it. It interleaves reads
+ * under the file's lock with writes without it.
  */
 final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);

@@ -47,8 +47,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of one mount that are being written, or were and are not committed yet. The class is long because it has
- * one method with its contract for each thing that a mount asks of them. Safe for use by any number of threads.
+ * The files of one mount that are being written, or were and are not committed yet. Safe for use by any number of
+ * threads.
  */
 public final class Writeback implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Writeback.class);

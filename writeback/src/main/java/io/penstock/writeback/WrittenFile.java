@@ -24,8 +24,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The current content of one file: the written bytes over the committed version. All handles of its inode share it,
  * readers too. After a commit it continues on the new base version. Positional; safe for use by any number of threads.
- * There is at most one per key at a time. The class is long because it has one method with its contract for each thing
- * that is asked of a file.
+ * There is at most one per key at a time.
  *
  * <p>A commit takes the content as it is at its beginning. Writers continue meanwhile: a block that they change is
  * copied first and belongs to the next commit. An {@link #fsync} during a commit waits a moment for it, then makes it

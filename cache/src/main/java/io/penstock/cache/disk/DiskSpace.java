@@ -20,8 +20,7 @@ import org.slf4j.LoggerFactory;
  * file system: the cache shrinks when others fill the disk, and grows again when they free it.
  *
  * <p>The monitor is held while space is made, so that one write-behind thread makes it and the others wait instead of
- * finding none. No reader takes the monitor. The class is long because taking and freeing space change the same few
- * numbers, and taking leads to freeing.
+ * finding none. No reader takes the monitor.
  */
 public final class DiskSpace {
     private static final Logger log = LoggerFactory.getLogger(DiskSpace.class);

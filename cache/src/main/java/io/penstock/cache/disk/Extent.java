@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Heap per stored page, with 32 pages: this object 80 bytes (compressed pointers), the checksums 16 + 4 × 32, its
  * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 276 bytes, or
- * 8.6 per page. As many evicted extents may be remembered, at 88 bytes each. The class is long because all of its
- * states share these few words.
+ * 8.6 per page. As many evicted extents may be remembered, at 88 bytes each.
  */
 public final class Extent {
     /** One bit per page of an int. */

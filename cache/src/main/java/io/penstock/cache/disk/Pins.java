@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * The object versions that are never evicted. A pin lasts until it expires or is removed, and across mounts, because it
  * is in a log in the cache folder. A {@link Session} pins the objects that it fetches until all of them are there.
  *
- * <p>Together they take at most {@link #mostBytes}. The class is long because one monitor guards the pins, their sum
- * and their log. Safe for use by any number of threads; a call may write to the cache's disk.
+ * <p>Together they take at most {@link #mostBytes}. One monitor guards the pins, their sum and their log. Safe for use
+ * by any number of threads; a call may write to the cache's disk.
  */
 public final class Pins implements AutoCloseable {
     /** The end of a pin that does not expire: milliseconds since 1970. */

@@ -40,8 +40,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While it is WRITTEN its name is overlaid in the tree: the name shows this file, whatever the store has.
  *
- * <p>Thread-safe. One monitor guards handles, content and name together, so this class is long. The monitor is never
- * held while waiting for the store.
+ * <p>Thread-safe. One monitor guards handles, content and name together. It is never held while waiting for the store.
  */
 public final class SharedFile implements KernelContent.Holder {
     private enum State {

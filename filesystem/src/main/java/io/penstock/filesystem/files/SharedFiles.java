@@ -34,8 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The open files, and those with uncommitted writes. Its one table has two keys, inode and content, so the class is
- * long. Thread-safe.
+ * The open files, and those with uncommitted writes. Its one table has two keys, inode and content. Thread-safe.
  */
 public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);

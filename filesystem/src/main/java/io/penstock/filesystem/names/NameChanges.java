@@ -29,8 +29,7 @@ import java.util.stream.Stream;
 /**
  * Creates directories, and removes and moves names. The store has made the change when a call returns. Each call
  * changes the store first and the cached state last, so a call that fails changes nothing here. Thread-safe; the store
- * decides the order of conflicting calls. This class is long because it has all calls by name: each waits for
- * {@link MovingDirectories} in the same way.
+ * decides the order of conflicting calls. Each call waits for {@link MovingDirectories} in the same way.
  */
 public final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */

@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Copies the objects of directories that are being renamed, and deletes originals or copies. What to delete depends on
- * what was copied, so both are in this one long class. Thread-safe.
+ * what was copied. Thread-safe.
  */
 final class ObjectMoves {
     private static final Logger LOG = LoggerFactory.getLogger(ObjectMoves.class);

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * hold its content, copy the object, open the file under its new name, delete the old object. If the last step fails,
  * both names exist, as after a crash, and open handles refer to the new one. If a signal interrupts that step and the
  * program repeats the call, as some runtimes do automatically, only the last step is repeated: a second copy would
- * overwrite what the handles have written since. The steps undo each other, so this class is long. Thread-safe.
+ * overwrite what the handles have written since. Thread-safe.
  */
 final class Renames {
     private static final int MOST_INTERRUPTED = 1_000;

@@ -3,7 +3,7 @@ package io.penstock.fuse.kernel;
 /**
  * The structs of the kernel's FUSE protocol: include/uapi/linux/fuse.h, protocol 7.31 to 7.45, one class for each, with
  * the same name. Constants are byte offsets of fields; numbers have the machine's byte order. Structs that grew in
- * later versions have 7.31's size, which all kernels accept. The class is as long as that header.
+ * later versions have 7.31's size, which all kernels accept.
  */
 final class Layouts {
     /** Precedes every request. */

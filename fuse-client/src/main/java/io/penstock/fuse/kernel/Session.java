@@ -24,8 +24,7 @@ import org.slf4j.LoggerFactory;
  *   serving ──unmounted or aborted, by any program──▶ draining ──last waiting request has its reply──▶ ended
  * </pre>
  *
- * The last reader closes the device: only then can no thread be using it. The class is long because it follows a
- * request from arrival to its one reply.
+ * The last reader closes the device: only then can no thread be using it.
  */
 final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);

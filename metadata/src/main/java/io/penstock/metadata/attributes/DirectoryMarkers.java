@@ -41,8 +41,7 @@ import org.slf4j.LoggerFactory;
  * in the directory may have some: otherwise no HEAD is sent for an object's attributes. So a bucket without kept
  * attributes costs at most one HEAD a directory, and none where a listing shows that there is no marker.
  *
- * <p>Answers are cached for the time to live of names. The class is long because requests and changes share the cached
- * state of a marker. Safe for use by any number of threads.
+ * <p>Answers are cached for the time to live of names. Safe for use by any number of threads.
  */
 public final class DirectoryMarkers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryMarkers.class);

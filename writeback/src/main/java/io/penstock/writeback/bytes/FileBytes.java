@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in objects to be copied, or
  * nowhere. Safe for use by any number of threads.
  *
- * <p>The class is long because everything that replaces content, layer and snapshot together is here. Their readers are
- * separate: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
+ * <p>Everything that replaces content, layer and snapshot together is here. Their readers are separate:
+ * {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
 public final class FileBytes implements FileContent {
     private final FileResources resources;

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * then it stages others. If that is impossible because the disk is full or broken, or has been futile for a second, it
  * commits the file with the most memory, which continues over that version. If no file can be committed, because they
  * lost their names or their commits have just failed, writers are refused. So no writer waits forever unless the store
- * does not respond. The class is long because these steps follow each other and never run at the same time.
+ * does not respond. These steps follow each other and never run at the same time.
  */
 public final class Reclaim implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reclaim.class);

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The written bytes of one block of a file. They are in memory, in the staging file, or in both; where both have a
- * byte, memory is right. The class is long because a change of one of its ranges must also change the others. Entirely
- * guarded by the file's lock.
+ * byte, memory is right. A change of one of its ranges must also change the others. Entirely guarded by the file's
+ * lock.
  *
  * <pre>
  *   written ──▶ unstaged, in memory ──staging──▶ staged, in memory ──evicted──▶ staged

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The content of a file: blocks over zeros over the base version. A byte is in a block's data, else in a hole made over
- * the base version, else in that version if before {@code baseEnd}, else zero. The class is long because a change of
- * one of these must also change the others. Guarded by the file's lock.
+ * the base version, else in that version if before {@code baseEnd}, else zero. A change of one of these must also
+ * change the others. Guarded by the file's lock.
  */
 public final class BlockMap {
     private final NavigableMap<Long, Block> blocks;

@@ -18,8 +18,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The files of earlier runs in the staging folder. Removes files that were neither fsynced nor closed, data files
  * without a journal, and journals that have not replaced another. Leaves those of other buckets alone, and sets
- * unreadable journals aside. The class is long because it distinguishes all ways in which a journal and its data file
- * can be incomplete.
+ * unreadable journals aside. Distinguishes all ways in which a journal and its data file can be incomplete.
  */
 public final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);

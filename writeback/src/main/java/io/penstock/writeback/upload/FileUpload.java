@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * effort: if one fails, the others wait for a while or for the commit. The commit sends the missing parts, and fails
  * only if that fails too. Once per commit, a new upload replaces one that has vanished from the store. If the store
  * refuses to complete an upload, one in parts of equal size replaces it, unless its parts were equal already. Content
- * of at most one part is one PUT. Content of another object is one copy by the store. The class is long because each of
- * the three ways may end as another began.
+ * of at most one part is one PUT. Content of another object is one copy by the store. An upload may begin in
+ * one of these three ways and end in another.
  */
 public final class FileUpload {
     private static final Logger LOG = LoggerFactory.getLogger(FileUpload.class);

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * Safe for use by any number of threads, of which one at a time commits.
  *
  * <p>A virtual thread sends each part. It acquires a permit of the {@link UploadGate} before it requests the part's
- * bytes, so the gate bounds the memory that they take. The class is long because one lock guards the parts both while
- * the file is written and while it is committed.
+ * bytes, so the gate bounds the memory that they take. One lock guards the parts both while the file is written and
+ * while it is committed.
  */
 final class PartSender {
     private static final Logger LOG = LoggerFactory.getLogger(PartSender.class);
