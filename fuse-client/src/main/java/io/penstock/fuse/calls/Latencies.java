@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Latencies {
     private static final int STRIPES = 4;
 
-    /** A power of two has 1 << EIGHTHS buckets. */
+    /** A power of two has {@code 1 << EIGHTHS} buckets. */
     private static final int EIGHTHS = 3;
 
     /** Calls of 2^40 ns, 18 minutes, or more are in the last bucket. */
