@@ -19,10 +19,10 @@ import picocli.CommandLine.Mixin;
         name = "bridge",
         sortOptions = false,
         description = {
-            "Reads one file from memory through each binding, beside a server in C (libfuse 3) that does the same;"
+            "Reads one file from memory through each binding, and through a server in C (libfuse 3) that does the same;"
                     + " counts what the bindings allocate; and splits the time from the command to the first ls.",
             "",
-            "The reference takes gcc, pkg-config and libfuse3-dev; without them its ratios are left out."
+            "The reference takes gcc, pkg-config and libfuse3-dev; without them its ratios are omitted."
         })
 final class BridgeCommand implements Callable<Integer> {
     private static final String REFERENCE = "C, libfuse 3";

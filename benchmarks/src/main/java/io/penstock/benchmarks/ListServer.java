@@ -31,7 +31,7 @@ final class ListServer implements AutoCloseable {
         this.said = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
         this.ask = new PrintStream(process.getOutputStream(), true, StandardCharsets.US_ASCII);
         this.server = new S3Target(
-                "a server that makes names up (" + latency.toMillis() + " ms a page)",
+                "a server that generates names (" + latency.toMillis() + " ms a page)",
                 URI.create(readLine()),
                 "us-east-1",
                 true,

@@ -12,8 +12,9 @@ import picocli.CommandLine.Option;
         name = "names",
         sortOptions = false,
         description = {
-            "Makes, renames, replaces and removes small files through mounts of its own, one by one and by folders, and"
-                    + " sets each figure beside the rate at which the mount's own client makes the requests alone.",
+            "Makes, renames, replaces and removes small files through its own mounts, one by one and by folders,"
+                    + " and compares each figure with the rate at which the mount's own client makes the requests"
+                    + " alone.",
             "",
             "docs/BENCHMARKS.md explains the rows. The written files and objects are removed."
         })
@@ -81,7 +82,7 @@ final class NamesCommand implements Callable<Integer> {
             run.measure(scenarios, rig, _ -> {}, NamesRig::removeAll);
         }
         ReportTable report = new ReportTable(results, RunOptions.rows(scenarios));
-        run.publish("names", heading, "Operations on names, beside their ceilings", report, "");
+        run.publish("names", heading, "Operations on names, and their ceilings", report, "");
         return 0;
     }
 

@@ -62,7 +62,7 @@ final class PlaceOptions {
     /** @param needed bytes that the run will write there */
     Scratch openScratch(long needed) throws IOException, BenchException {
         if (!Files.isDirectory(scratch) || !Files.isWritable(scratch)) {
-            throw new BenchException("--scratch " + scratch + ": must be a folder that can be written to");
+            throw new BenchException("--scratch " + scratch + ": must be a writable folder");
         }
         long usable = Files.getFileStore(scratch).getUsableSpace();
         if (usable < needed + SPARE) {

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
         name = "read",
         sortOptions = false,
         description = {
-            "Reads through mounts of its own, cold and warm, large and small files, and sets each figure beside that"
+            "Reads through its own mounts, cold and warm, large and small files, and compares each figure with that"
                     + " of the same machine without a mount.",
             "",
             "docs/BENCHMARKS.md explains the rows."

@@ -14,10 +14,13 @@ import picocli.CommandLine.Option;
 
 /** Options of the benchmarks that measure in rounds: the number of rounds, and the options of every benchmark. */
 final class RunOptions {
-    @Option(names = "--quick", description = "A look in minutes: one round, less data. No figures to publish.")
+    @Option(names = "--quick", description = "A trial of some minutes: one round, less data. Not for publication.")
     private boolean quick;
 
-    @Option(names = "--rounds", paramLabel = "<n>", description = "Medians are taken of so many rounds. Default: 3.")
+    @Option(
+            names = "--rounds",
+            paramLabel = "<n>",
+            description = "The number of rounds, whose medians are reported. Default: 3.")
     private @Nullable Integer rounds;
 
     @Mixin

@@ -12,7 +12,7 @@ final class ServerOptions {
     @Option(
             names = "--endpoint",
             paramLabel = "<url>",
-            description = "An S3-compatible server that runs already, with credentials as the AWS SDK finds them."
+            description = "A running S3-compatible server, with credentials as the AWS SDK finds them."
                     + " Default: MinIO is started on a scratch folder where there is one (PENSTOCK_MINIO, PATH,"
                     + " ~/.cache/penstock/bin), else S3Proxy.")
     private @Nullable URI endpoint;
@@ -31,10 +31,10 @@ final class ServerOptions {
     @Option(
             names = "--bucket",
             paramLabel = "<name>",
-            description = "A bucket that exists. Needed with --endpoint; without it, a bucket on AWS.")
+            description = "An existing bucket. Required with --endpoint; without it, a bucket on AWS.")
     private @Nullable String bucket;
 
-    @Option(names = "--tls", description = "The server that is started speaks HTTPS, with a certificate of its own.")
+    @Option(names = "--tls", description = "The server that is started speaks HTTPS, with its own certificate.")
     private boolean tls;
 
     /** Whether the benchmark starts its own HTTPS server: its keys can be given to other programs. */
@@ -56,7 +56,7 @@ final class ServerOptions {
             throw new BenchException("--endpoint " + endpoint + ": --bucket is needed too");
         }
         if (tls && bucket != null) {
-            throw new BenchException("--tls is for a server of the benchmark's own; write https:// as the scheme of"
+            throw new BenchException("--tls is only for the benchmark's own server; write https:// as the scheme of"
                     + " --endpoint, and its authority's file (PEM) as AWS_CA_BUNDLE");
         }
         if (bucket == null) {

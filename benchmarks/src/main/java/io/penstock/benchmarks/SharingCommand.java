@@ -11,8 +11,9 @@ import picocli.CommandLine.Option;
         name = "share",
         sortOptions = false,
         description = {
-            "Reads through several mounts on this machine that share their caches, and sets each figure beside that of"
-                    + " the same mounts that share nothing, and says how often the store was asked for each byte.",
+            "Reads through several mounts on this machine that share their caches, compares each figure with that"
+                    + " of the same mounts that share nothing, and reports how often the store was asked for each"
+                    + " byte.",
             "",
             "It makes certificates with openssl. docs/BENCHMARKS.md explains the rows."
         })
@@ -96,7 +97,7 @@ final class SharingCommand implements Callable<Integer> {
         run.publish(
                 "share",
                 heading,
-                "Nodes that share their caches, beside their ceilings",
+                "Nodes that share their caches, and their ceilings",
                 new ReportTable(results, rows),
                 more);
         return 0;

@@ -50,7 +50,7 @@ final class TrainingCommand implements Callable<Integer> {
             names = "--dlio",
             paramLabel = "<program>",
             defaultValue = "${sys:user.home}/.cache/penstock/python/dlio/bin/dlio_benchmark",
-            description = "dlio_benchmark 2.0.0, with mpiexec beside it. Default: ${DEFAULT-VALUE}, which bin/bench"
+            description = "dlio_benchmark 2.0.0, with mpiexec next to it. Default: ${DEFAULT-VALUE}, which bin/bench"
                     + " installs.")
     private Path program;
 
@@ -64,7 +64,7 @@ final class TrainingCommand implements Callable<Integer> {
     @Option(
             names = "--pid",
             paramLabel = "<pid>",
-            description = "With --against: the process of the client, whose CPU time is to be counted.")
+            description = "With --against: the process of the client, whose CPU time counts.")
     private @Nullable Long pid;
 
     @Option(names = "--keep", description = "With --against: leave the files there, for another run.")
@@ -73,7 +73,7 @@ final class TrainingCommand implements Callable<Integer> {
     @Option(
             names = "--accelerators",
             paramLabel = "<n>",
-            description = "Measure so many. Default: find the greatest number that is kept busy.")
+            description = "The number of accelerators to measure. Default: the largest number that is kept busy.")
     private @Nullable Integer accelerators;
 
     @Option(
@@ -158,7 +158,7 @@ final class TrainingCommand implements Callable<Integer> {
             throw new BenchException((keep ? "--keep" : "--pid") + ": is for --against");
         }
         if (against != null && (!Files.isDirectory(against) || !Files.isWritable(against))) {
-            throw new BenchException("--against " + against + ": must be a folder that can be written to");
+            throw new BenchException("--against " + against + ": must be a writable folder");
         }
         if (against != null && accelerators == null && only.equals(EnumSet.of(State.COLD))) {
             throw new BenchException("--against " + against + ": a folder is cold once, give --accelerators");

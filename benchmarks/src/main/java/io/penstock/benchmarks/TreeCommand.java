@@ -85,7 +85,7 @@ final class TreeCommand implements Callable<Integer> {
             notes = rig.notes();
         }
         ReportTable report = new ReportTable(results, RunOptions.rows(scenarios));
-        run.publish("tree", heading, "Names, beside their ceilings", report, notes);
+        run.publish("tree", heading, "Names, and their ceilings", report, notes);
         return 0;
     }
 

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
         name = "write",
         sortOptions = false,
         description = {
-            "Writes through mounts of its own, large and small files, and sets each figure beside the rate at which the"
+            "Writes through its own mounts, large and small files, and compares each figure with the rate at which the"
                     + " mount's own client sends from memory, or that of the bare disk.",
             "",
             "docs/BENCHMARKS.md explains the rows. The written files and objects are removed."

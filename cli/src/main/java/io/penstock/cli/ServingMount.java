@@ -175,7 +175,7 @@ record ServingMount(RunningMount mount) {
     }
 
     /**
-     * Why its process does not answer.
+     * Why its process does not respond.
      *
      * @param isServed whether it is still mounted, as far as known
      */
@@ -186,7 +186,7 @@ record ServingMount(RunningMount mount) {
         } else if (mount.isStopped()) {
             return process + "is stopped, so programs that use it hang; kill -CONT " + mount.pid() + " resumes it";
         }
-        return process + "does not answer (" + reason + "): it belongs to another user, runs an earlier version, or"
+        return process + "does not respond (" + reason + "): it belongs to another user, runs an earlier version, or"
                 + " hangs";
     }
 

@@ -126,7 +126,7 @@ class ServingMountTest {
         try {
             RunningMount mount = mount(process.pid());
             assertThat(ServingMount.silence(mount, true, "it broke"))
-                    .contains("does not answer (it broke): it belongs to another user");
+                    .contains("does not respond (it broke): it belongs to another user");
             stop(process, mount);
             assertThat(ServingMount.silence(mount, true, "it broke")).contains("is stopped", "kill -CONT");
         } finally {

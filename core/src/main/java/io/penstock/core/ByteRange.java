@@ -9,7 +9,7 @@ package io.penstock.core;
 public record ByteRange(long offset, long length) {
     public ByteRange {
         if (offset < 0 || length <= 0 || offset > Long.MAX_VALUE - length) {
-            throw new IllegalArgumentException("no such byte range: offset " + offset + ", length " + length);
+            throw new IllegalArgumentException("invalid byte range: offset " + offset + ", length " + length);
         }
     }
 

@@ -21,7 +21,7 @@ public final class Digests {
         try {
             return MessageDigest.getInstance(algorithm);
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has " + algorithm, e);
+            throw new AssertionError("this JDK lacks " + algorithm, e);
         }
     }
 }

@@ -23,7 +23,7 @@ public record ObjectVersion(String key, String etag, long size, Instant lastModi
     public ObjectVersion {
         if (key.isEmpty() || etag.isEmpty() || size < 0) {
             throw new IllegalArgumentException(
-                    "no such object version: key '" + key + "', etag " + etag + ", size " + size);
+                    "invalid object version: key '" + key + "', etag " + etag + ", size " + size);
         }
     }
 

@@ -174,7 +174,7 @@ final class AttributeChanges {
         Node node = lookups.node(inode);
         boolean exists = lookups.kept(inode, node).extended().containsKey(name);
         if (exists && flags == XATTR_CREATE) {
-            throw new ErrnoException(Errno.EEXIST, "there is an attribute " + name);
+            throw new ErrnoException(Errno.EEXIST, "the attribute " + name + " already exists");
         } else if (!exists && flags == XATTR_REPLACE) {
             throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
         }
@@ -284,7 +284,7 @@ final class AttributeChanges {
         if (ObjectProperties.metadataBytes(AttributeHeaders.of(attributes)) > AttributeHeaders.MOST_BYTES) {
             throw new ErrnoException(
                     Errno.ENOSPC,
-                    "an object's metadata holds " + AttributeHeaders.MOST_BYTES + " bytes: these are more");
+                    "the attributes exceed the " + AttributeHeaders.MOST_BYTES + " bytes of an object's metadata");
         }
         return attributes;
     }

@@ -12,7 +12,7 @@ sealed interface AttributeLookup {
     /** The object keeps these. */
     record Found(ObjectAttributes attributes) implements AttributeLookup {}
 
-    /** The store has no object with this version's key any more: the cached answers about the name are wrong. */
+    /** The store no longer has an object with this version's key: the cached answers about the name are wrong. */
     record Gone(ObjectVersion version) implements AttributeLookup {}
 
     /** The store denies access to this object's attributes: a private file must not be shown as if it kept none. */
@@ -23,7 +23,7 @@ sealed interface AttributeLookup {
         return switch (this) {
             case Found(ObjectAttributes attributes) -> attributes;
             case Gone(ObjectVersion version) ->
-                throw new ErrnoException(Errno.ESTALE, "there is no '" + version.key() + "' any more");
+                throw new ErrnoException(Errno.ESTALE, "'" + version.key() + "' no longer exists");
             case Denied(ObjectStoreException failure) -> throw Errnos.of(failure);
         };
     }

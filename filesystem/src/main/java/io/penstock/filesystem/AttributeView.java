@@ -336,7 +336,7 @@ final class AttributeView {
         if (config.allowedUsers() == AllowedUsers.ALL && !isWritten && (shown & OTHERS & ~mode) != 0) {
             throw new ErrnoException(
                     Errno.EPERM,
-                    "modes are not kept: all have mode %o, and %o is less for others".formatted(shown, mode));
+                    "modes are not stored: all have mode %o, and %o would allow others less".formatted(shown, mode));
         }
     }
 
@@ -349,7 +349,7 @@ final class AttributeView {
      */
     static void checkXattr(String name) throws ErrnoException {
         if (!name.startsWith(USER)) {
-            throw new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);
+            throw new ErrnoException(Errno.EOPNOTSUPP, "only user attributes are supported, not " + name);
         }
     }
 

@@ -101,7 +101,7 @@ final class NewFiles {
         if (resolver.find(directory, name) != null) {
             // The kernel took the name for absent, so it has checked no permission: after ESTALE it looks it up again.
             throw new ErrnoException(
-                    mustBeNew ? Errno.EEXIST : Errno.ESTALE, "there is a '" + directory.key(name) + "' already");
+                    mustBeNew ? Errno.EEXIST : Errno.ESTALE, "'" + directory.key(name) + "' already exists");
         }
         names.awaitRemoval(directory, name);
         files.unheard().report(directory.key(name), null);
@@ -128,7 +128,7 @@ final class NewFiles {
         ObjectAttributes link =
                 attributes(parent, FileKind.SYMLINK, 0, 0, creator).withTarget(target);
         if (ObjectProperties.metadataBytes(AttributeHeaders.of(link)) > AttributeHeaders.MOST_BYTES) {
-            throw new ErrnoException(Errno.ENAMETOOLONG, "no object's metadata holds the target " + target);
+            throw new ErrnoException(Errno.ENAMETOOLONG, "the target is too long for an object's metadata: " + target);
         }
         return makeEmpty(parent, name, link);
     }
@@ -139,7 +139,7 @@ final class NewFiles {
         return lookups.lookup(parent, name);
     }
 
-    /** An empty file that is in the store. */
+    /** Creates an empty file, and commits it. */
     private Attributes makeFile(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL, attributes);
         boolean made = false;

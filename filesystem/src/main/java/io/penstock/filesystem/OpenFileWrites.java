@@ -112,7 +112,7 @@ final class OpenFileWrites {
         WrittenFile to = writable(handle);
         long count = Math.min(length, from.size() - fromPosition);
         if (fromPosition < 0 || toPosition < 0 || length < 0) {
-            throw new ErrnoException(Errno.EINVAL, "a position or length below zero");
+            throw new ErrnoException(Errno.EINVAL, "negative position or length");
         } else if (count <= 0) {
             return 0;
         } else if (from == handle.file() && Math.abs(fromPosition - toPosition) < count) {
@@ -160,7 +160,7 @@ final class OpenFileWrites {
     /** Throws if no file can have this size. */
     void checkSize(long size) throws ErrnoException {
         if (size < 0) {
-            throw new ErrnoException(Errno.EINVAL, "a size of " + size);
+            throw new ErrnoException(Errno.EINVAL, "invalid size: " + size);
         }
         checkEnd(size);
     }
@@ -169,7 +169,7 @@ final class OpenFileWrites {
         if (end < 0 || end > config.largestObjectBytes()) {
             throw new ErrnoException(
                     Errno.EFBIG,
-                    "%d bytes: more than the store's largest object, which is set to %d"
+                    "%d bytes exceed the largest object that the store accepts, which is set to %d"
                             .formatted(end, config.largestObjectBytes()));
         }
     }

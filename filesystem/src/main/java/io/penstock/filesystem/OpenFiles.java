@@ -91,7 +91,7 @@ final class OpenFiles {
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
             case OUTDATED ->
-                throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
+                throw new ErrnoException(Errno.ESTALE, inode + " is not the version that the kernel was shown");
             case ANOTHER -> {
                 Node now = resolver.nodeNow(inode.number());
                 if (now == null || kernel.fit(inode, now) == Fit.ANOTHER) { // a written file is always known
@@ -231,7 +231,7 @@ final class OpenFiles {
         }
     }
 
-    /** A read has failed. If the store has the file's version no more, the cached answer about its name is wrong. */
+    /** A read has failed. If the store no longer has the file's version, the cached answer about its name is wrong. */
     void readFailed(SharedFile file, Exception failure) {
         boolean gone = failure instanceof ObjectStoreException.NotFound;
         if (!gone && !(failure instanceof ObjectStoreException.PreconditionFailed)) {

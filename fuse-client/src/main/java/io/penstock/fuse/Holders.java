@@ -40,9 +40,8 @@ final class Holders {
             // The message has the processes found so far.
         }
         if (found.isEmpty()) {
-            return "no process that can be seen from here has anything open there; perhaps a call still waits for the"
-                + " store, and ends when that answers or s3.retry-deadline is over. What else it is, root sees with:"
-                + " fuser -vm " + mountPoint;
+            return "no visible process uses it; a call may still wait for the store, until the store responds or"
+                    + " s3.retry-deadline is over. As root, look for other users with: fuser -vm " + mountPoint;
         }
         int more = found.size() - MOST_NAMED;
         return String.join("; ", found.subList(0, Math.min(found.size(), MOST_NAMED)))

@@ -78,7 +78,7 @@ public record KernelMount(Path mountPoint, String device) {
         takeOut(patience, ended);
         if (!ended.await(Math.max(patience.toMillis(), LAST_REQUESTS.toMillis()), TimeUnit.MILLISECONDS)) {
             throw new MountException(mountPoint + " is unmounted, but still in use: " + holders()
-                    + ". Perhaps a container or another mount namespace has it; it ends when the last user does.");
+                    + ". A container or another mount namespace may use it; it ends when its last user does.");
         }
     }
 
@@ -100,8 +100,8 @@ public record KernelMount(Path mountPoint, String device) {
                 break;
             }
             if (System.nanoTime() >= deadline) {
-                throw new MountException(mountPoint + " is busy: " + holders() + ". End what uses it and try again, or"
-                        + " detach it at once with: umount -l " + mountPoint
+                throw new MountException(mountPoint + " is busy: " + holders() + ". End the programs that use it"
+                        + " and try again, or detach it now with: umount -l " + mountPoint
                         + " (penstock umount -l for users other than root)");
             }
             ended.await(RETRY.toMillis(), TimeUnit.MILLISECONDS);
@@ -148,7 +148,7 @@ public record KernelMount(Path mountPoint, String device) {
     private String holders() throws MountException {
         return read().below(mountPoint).stream()
                 .findFirst()
-                .map(inner -> "another mount stands on it, at " + inner.mountPoint())
+                .map(inner -> "another mount is in it, at " + inner.mountPoint())
                 .orElseGet(() -> new Holders(Path.of("/proc")).describe(mountPoint));
     }
 

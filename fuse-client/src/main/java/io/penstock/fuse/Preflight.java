@@ -64,10 +64,10 @@ public final class Preflight {
         if (mounted.isPresent()) {
             throw new MountException(
                     isDead(mountPoint)
-                            ? "At " + mountPoint + " stands the dead mount of a process that has ended"
+                            ? mountPoint + " has the dead mount of a process that has ended"
                                     + " (\"Transport endpoint is not connected\"), with "
                                     + mounted.get().source() + " (type "
-                                    + mounted.get().type() + "). Take it away: "
+                                    + mounted.get().type() + "). Remove it: "
                                     + (mounted.get().isPenstock() ? "penstock umount " + mountPoint + ", or " : "")
                                     + "umount -l " + mountPoint
                             : mountPoint + " is already mounted, with "

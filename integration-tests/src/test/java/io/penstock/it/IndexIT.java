@@ -193,7 +193,7 @@ final class IndexIT {
         try (TestBucket other = new TestBucket(SERVER)) {
             assertThatThrownBy(() -> MountedBucket.mount(SERVER, other.name(), scratch, "-o", "index=" + file)
                             .close())
-                    .hasMessageContaining("is of the bucket '" + bucket.name() + "', not of '" + other.name());
+                    .hasMessageContaining("is from the bucket '" + bucket.name() + "', not from '" + other.name());
         }
     }
 }

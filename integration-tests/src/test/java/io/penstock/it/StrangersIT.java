@@ -83,7 +83,7 @@ final class StrangersIT {
                 assertThat(scrape(port + 2)).contains("penstock_uptime_seconds");
                 CacheGroup.verify(mount, List.of(file));
                 assertThat(mount.process().isAlive()).isTrue();
-                assertThat(mount.log().lines().filter(line -> line.contains("what no node sends")))
+                assertThat(mount.log().lines().filter(line -> line.contains("a message that no node sends")))
                         .as(mount.log())
                         .hasSize(1);
             }

@@ -192,7 +192,7 @@ final class WriteFaultIT {
                 assertThat(next.exit() != 0).as(writing + next.out()).isEqualTo(writing.tells());
                 if (writing.tells()) {
                     assertThat(next.out()).contains(name + ": Permission denied");
-                    mount.awaitLog("'" + name + "' is not opened for writing this once");
+                    mount.awaitLog("'" + name + "' cannot be opened for writing this once");
                     Program.shell(mount.path(), "echo y > " + name).orThrow();
                 }
                 assertThat(bucket.get(name)).asString().isEqualTo("y\n");

@@ -33,7 +33,7 @@ enum Column {
             switch (column) {
                 case BUCKET, KEY -> {
                     if (!present.contains(column)) {
-                        throw new IndexException("'" + file + "' is no list of S3 Inventory: it has no column "
+                        throw new IndexException("'" + file + "' is not an S3 Inventory list: it has no column "
                                 + column.inCsv + " (" + column.inParquet + " in Parquet)");
                     }
                 }
@@ -41,7 +41,7 @@ enum Column {
                     if (!present.contains(column)) {
                         throw new IndexException("'" + file + "' has no column " + column.inCsv + " ("
                                 + column.inParquet + " in Parquet): add " + column.inCsv
-                                + " to the optional fields of the Inventory's configuration, and take its next report");
+                                + " to the optional fields of the Inventory's configuration, and use its next report");
                     }
                 }
                 case IS_LATEST, IS_DELETE_MARKER, STORAGE_CLASS -> {}

@@ -61,8 +61,7 @@ public final class Index {
         } catch (NoSuchFileException e) {
             throw new IndexException(
                     "there is no file '" + file
-                            + "': name one that penstock index export has made, or the manifest.json of an S3"
-                            + " Inventory",
+                            + "': name one made by penstock index export, or the manifest.json of an S3 Inventory",
                     e);
         } catch (IOException e) {
             throw IndexException.unreadable(file, e);
@@ -73,8 +72,8 @@ public final class Index {
         IndexMetadata metadata = ParquetRowReader.metadata(file);
         if (!prefix.startsWith(metadata.prefix())) {
             throw new IndexException("'" + file + "' lists only the objects below '"
-                    + Printable.text(metadata.prefix()) + "', and that is not all of 's3://" + bucket + "/"
-                    + Printable.text(prefix) + "': export an index of that");
+                    + Printable.text(metadata.prefix()) + "', not all of 's3://" + bucket + "/"
+                    + Printable.text(prefix) + "': export an index that covers it");
         }
         Instant asOf = metadata.listedAt();
         return new Index(
@@ -93,8 +92,8 @@ public final class Index {
     }
 
     private static IndexException otherBucket(String what, String found, String expected) {
-        return new IndexException(what + " is of the bucket '" + Printable.text(found) + "', not of '" + expected
-                + "': name its own index");
+        return new IndexException(what + " is from the bucket '" + Printable.text(found) + "', not from '" + expected
+                + "': name an index of that bucket");
     }
 
     private void checkFirstRow() throws IOException {

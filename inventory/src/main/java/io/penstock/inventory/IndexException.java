@@ -20,23 +20,22 @@ public final class IndexException extends IOException {
     }
 
     static IndexException unreadable(Path file, Throwable cause) {
-        String remedy = cause instanceof AccessDeniedException ? "" : "; make it, or copy it, anew";
+        String remedy = cause instanceof AccessDeniedException ? "" : "; make or copy it again";
         return new IndexException("'" + file + "' cannot be read: " + reason(cause) + remedy, cause);
     }
 
     /** @param row counted from 1 */
     static IndexException damaged(Path file, long row, Throwable cause) {
         return new IndexException(
-                "'" + file + "' is damaged in row " + row + ": " + reason(cause) + "; make it, or copy it, anew",
-                cause);
+                "'" + file + "' is damaged in row " + row + ": " + reason(cause) + "; make or copy it again", cause);
     }
 
     /** A codec's library is native: it is unpacked into a file and loaded from there. */
     static IndexException noCodec(String what, LinkageError cause) {
         return new IndexException(
-                what + "the library that compresses cannot be loaded: " + reason(cause) + "; it is unpacked into "
+                what + "the compression library cannot be loaded: " + reason(cause) + "; it is unpacked into "
                         + System.getProperty("java.io.tmpdir")
-                        + ", where writing and running programs must be allowed: name another folder with TMPDIR=…",
+                        + ", where writing and executing files must be allowed: set TMPDIR to another folder",
                 cause);
     }
 

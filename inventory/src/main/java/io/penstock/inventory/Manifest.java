@@ -96,7 +96,7 @@ final class Manifest {
         return new IndexException(
                 "'" + path
                         + "' is neither a Parquet file nor a complete manifest.json of an S3 Inventory: name a file"
-                        + " that penstock index export has made, or copy the manifest.json anew",
+                        + " made by penstock index export, or copy the manifest.json again",
                 e);
     }
 
@@ -118,7 +118,9 @@ final class Manifest {
             return Instant.ofEpochMilli(Long.parseLong(millis));
         } catch (NumberFormatException e) {
             throw new IndexException(
-                    "'" + path + "' has the creationTimestamp '" + millis + "', which is no number of milliseconds", e);
+                    "'" + path + "' has the creationTimestamp '" + millis + "', which is not a number of"
+                            + " milliseconds",
+                    e);
         }
     }
 
@@ -158,8 +160,8 @@ final class Manifest {
                 return candidate;
             }
         }
-        throw new IndexException("'" + file.key + "', which '" + path + "' names, is not there: it was looked for at "
+        throw new IndexException("'" + file.key + "', which '" + path + "' lists, does not exist at "
                 + String.join(", ", candidates.stream().map(Path::toString).toList())
-                + "; copy it to one of these places");
+                + "; copy it to one of these paths");
     }
 }

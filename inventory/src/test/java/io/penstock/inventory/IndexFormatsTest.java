@@ -97,9 +97,8 @@ class IndexFormatsTest {
 
         assertThatThrownBy(() -> Index.open(file, BUCKET, ""))
                 .isInstanceOf(IndexException.class)
-                .hasMessage(
-                        "'" + file + "' is neither a Parquet file nor a complete manifest.json of an S3 Inventory: name"
-                                + " a file that penstock index export has made, or copy the manifest.json anew");
+                .hasMessage("'" + file + "' is neither a Parquet file nor a complete manifest.json of an S3 Inventory:"
+                        + " name a file made by penstock index export, or copy the manifest.json again");
     }
 
     @Test

@@ -66,7 +66,8 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
                 throw new ObjectStoreException.AccessDenied(
                         "the store refuses to list 's3://" + store.bucket() + "/"
                                 + Printable.text(listed.refused().getFirst())
-                                + "': without that the listing is not whole; list a folder that may be listed",
+                                + "', so the listing would be incomplete; list a folder that these credentials may"
+                                + " list",
                         null);
             }
             return listed.table();

@@ -49,7 +49,7 @@ final class ChunkChecksums {
         }
         if (sum != expected[index]) {
             throw new UncheckedIOException(
-                    new DamagedSnapshotException(file, "is damaged: a checksum of its entries does not hold"));
+                    new DamagedSnapshotException(file, "is damaged: a checksum of its entries does not match"));
         }
     }
 

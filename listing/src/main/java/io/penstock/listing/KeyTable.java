@@ -71,7 +71,7 @@ public final class KeyTable implements AutoCloseable {
             @Nullable ChunkChecksums sums,
             List<Arena> arenas) {
         if (pageStarts.length == 0) {
-            throw new IllegalArgumentException("a table must have been asked for at some time: it has no page");
+            throw new IllegalArgumentException("a table needs a page, which has the time of its request");
         }
         this.chunks = chunks;
         this.blocks = blocks;

@@ -85,7 +85,7 @@ public final class KeyTableBuilder implements AutoCloseable {
     /** @param blockSize entries in a block */
     KeyTableBuilder(int blockSize) {
         if (blockSize < 1 || blockSize >= 1 << KeyTable.INDEX_BITS) {
-            throw new IllegalArgumentException("no block has " + blockSize + " entries");
+            throw new IllegalArgumentException("invalid block size: " + blockSize + " entries");
         }
         this.blockSize = blockSize;
     }
@@ -139,7 +139,7 @@ public final class KeyTableBuilder implements AutoCloseable {
         String text = version.key();
         key.clear();
         if (text.length() > MAX_KEY || version.etag().length() > EntryCode.MAX_ETAG) {
-            throw new IllegalArgumentException("key or ETag are too long: " + Printable.text(text));
+            throw new IllegalArgumentException("the key or ETag is too long: " + Printable.text(text));
         } else if (!key.putUtf8(text) || key.length > MAX_KEY) {
             throw new IllegalArgumentException("the key is not Unicode, or too long: " + Printable.text(text));
         } else if (size == 0) {

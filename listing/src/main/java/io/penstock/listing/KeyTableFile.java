@@ -153,7 +153,7 @@ public final class KeyTableFile {
             ByteBuffer index = scratch.allocate(head.indexLength).asByteBuffer();
             read(channel, head.indexAt, index);
             if (Crc32c.of(index) != head.indexSum) {
-                throw damaged("the checksum of its index does not hold");
+                throw damaged("the checksum of its index does not match");
             }
             MemorySegment chunks = channel.map(MapMode.READ_ONLY, HEAD_BYTES, head.indexAt - HEAD_BYTES, arena);
             WallTimes times = new WallTimes(nanoClock, clock);
@@ -171,20 +171,20 @@ public final class KeyTableFile {
         ByteBuffer bytes = ByteBuffer.allocate(HEAD_BYTES);
         read(channel, 0, bytes);
         if (bytes.remaining() < HEAD_BYTES || bytes.getLong() != MAGIC) {
-            throw new DamagedSnapshotException(file, "is none: it does not begin as one");
+            throw new DamagedSnapshotException(file, "is not a snapshot: it has no valid header");
         }
         int version = bytes.getInt();
         if (version != VERSION) {
             throw new DamagedSnapshotException(
-                    file, "has the format " + version + ", and this version of Penstock reads " + VERSION);
+                    file, "has format " + version + ", but this version of Penstock reads format " + VERSION);
         }
         Head head = new Head(bytes.getInt(), bytes.getLong(), bytes.getLong());
         if (!head.encoded().equals(bytes.rewind())) {
-            throw damaged("the checksum of its head does not hold");
+            throw damaged("the checksum of its header does not match");
         } else if (channel.size() != head.indexAt + head.indexLength) {
             throw damaged("it is " + channel.size() + " bytes long, not " + (head.indexAt + head.indexLength));
         } else if (head.indexAt < HEAD_BYTES || head.indexLength < 0 || head.indexLength > Integer.MAX_VALUE) {
-            throw damaged("its index is said to be at " + head.indexAt);
+            throw damaged("its header gives an invalid position of the index: " + head.indexAt);
         }
         return head;
     }

@@ -197,6 +197,6 @@ final class KeyTableIndex {
     }
 
     private DamagedSnapshotException unfit() {
-        return new DamagedSnapshotException(file, "is damaged: its index does not fit together");
+        return new DamagedSnapshotException(file, "is damaged: its index is inconsistent");
     }
 }

@@ -63,7 +63,7 @@ public record ExposedFolder(Path path, String fault, String mend) {
             if (isReachedByOthers && isOther(owner, user) && (mode(reached) & WRITABLE_BY_OTHERS) != 0) {
                 exposed.add(new ExposedFolder(
                         next,
-                        next + " is a symbolic link of user " + owner + ", who can have it lead to another folder",
+                        next + " is a symbolic link of user " + owner + ", who can redirect it to another folder",
                         "chown -h root " + next));
             }
             Path target = Files.readSymbolicLink(next);
@@ -109,7 +109,7 @@ public record ExposedFolder(Path path, String fault, String mend) {
                 : new ExposedFolder(
                         folder,
                         folder + " belongs to user " + owner + " and has mode " + Integer.toOctalString(mode)
-                                + ": other users can put another folder in the place of Penstock's",
+                                + ": other users can replace Penstock's folder",
                         String.join("; ", mend));
     }
 

@@ -39,10 +39,10 @@ public final class PrivateFiles {
     public static @Nullable String exposure(Path folder) throws IOException {
         int owner = userOf(folder);
         if (user() == ROOT && owner != ROOT) {
-            return "belongs to user " + owner + ", who could mislead root there: chown it to root";
+            return "belongs to user " + owner + ", who could replace files that root uses there: chown it to root";
         } else if (!Collections.disjoint(Files.getPosixFilePermissions(folder), WRITABLE_BY_OTHERS)) {
-            return "can be written to by other users, who could mislead Penstock there: "
-                    + (isClosable(folder) ? "chmod go-w " + folder : "name a folder in it");
+            return "can be written to by other users, who could replace Penstock's files there: "
+                    + (isClosable(folder) ? "chmod go-w " + folder : "choose a folder in it");
         }
         return null;
     }
@@ -78,7 +78,7 @@ public final class PrivateFiles {
             for (Path entry : entries) {
                 if (!isOf(trusted, entry)) {
                     return "holds '" + entry.getFileName()
-                            + "' of another user, who could mislead Penstock there: remove what is not yours";
+                            + "' of another user, who could replace Penstock's files there: remove other users' files";
                 }
             }
             return null;

@@ -154,8 +154,8 @@ public final class RecordLog<R> implements AutoCloseable {
         torn = end < reader.size();
         if (torn) {
             log.info(
-                    "The last {} bytes of the log {} are not used: they hold no whole records, as after a crash, or"
-                            + " cannot be read.",
+                    "The last {} bytes of the log {} are not used: they contain no complete records, as after a"
+                            + " crash, or cannot be read.",
                     reader.size() - end,
                     name);
         }
@@ -337,7 +337,7 @@ public final class RecordLog<R> implements AutoCloseable {
                 durable = count; // nothing was appended meanwhile, so the mark itself needs no other mark
             }
         } catch (IOException e) {
-            log.debug("A log does not tell how many of its records are durable", e);
+            log.debug("The number of a log's durable records is unknown", e);
         }
     }
 

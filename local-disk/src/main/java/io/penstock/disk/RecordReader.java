@@ -65,7 +65,7 @@ final class RecordReader<R> {
                         ? e
                         : new RecordLog.UnreadableException("it cannot be read from byte " + end + " on", e);
             }
-            log.warn("A log cannot be read from byte {} on, and ends there", end, e);
+            log.warn("A log cannot be read from byte {} on, so it ends there", end, e);
         }
     }
 
@@ -77,7 +77,7 @@ final class RecordReader<R> {
                 end += RecordLog.FRAME + next.length;
             }
         } else if (format.durable() && !begins(0)) { // a crash leaves zeros in a new file
-            throw new RecordLog.UnreadableException("it does not begin as the logs of this version do");
+            throw new RecordLog.UnreadableException("it has no header of this version");
         }
         if (format.durable() && wasNextDurable()) {
             throw new RecordLog.UnreadableException("its record " + count + ", at byte " + end + ", is damaged");

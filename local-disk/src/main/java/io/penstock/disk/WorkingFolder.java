@@ -114,14 +114,15 @@ public final class WorkingFolder implements AutoCloseable {
             return true;
         }
         if (first != null && first.startsWith("Penstock ")) {
-            throw new ForeignException("the folder " + path + " is another one of Penstock's (its " + MARKER + " says: "
+            throw new ForeignException("the folder " + path + " is used by Penstock for something else (its"
+                    + " " + MARKER + " says: "
                     + first + ")" + kind.advice());
         }
         try (Stream<Path> files = Files.list(path)) {
             List<Path> foreign =
                     files.filter(file -> !isOurs(file, isLock)).sorted().toList();
             if (!foreign.isEmpty()) {
-                throw new ForeignException("the folder " + path + " holds files that are not Penstock's, such as '"
+                throw new ForeignException("the folder " + path + " contains files that are not Penstock's, such as '"
                         + foreign.getFirst().getFileName() + "': nothing in it was changed; choose a "
                         + kind.name() + " that is empty or does not exist (setting " + kind.setting() + ", option "
                         + kind.option() + ")");

@@ -55,7 +55,7 @@ final class ExposedFolderTest {
         ExposedFolder exposed = new ExposedFolder(
                 scratch,
                 scratch + " belongs to user " + user + " and has mode " + Integer.toOctalString(mode)
-                        + ": other users can put another folder in the place of Penstock's",
+                        + ": other users can replace Penstock's folder",
                 "chmod +t " + scratch);
         assertThat(above(scratch.resolve("penstock"))).containsExactly(exposed);
         assertThat(above(scratch.resolve("a/b/penstock"))).containsExactly(exposed);

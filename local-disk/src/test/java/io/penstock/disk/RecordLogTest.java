@@ -54,7 +54,7 @@ final class RecordLogTest {
     private static String decode(DataInputStream from) throws IOException {
         byte type = from.readByte();
         if (type != 7) {
-            throw new IOException("no such record: " + type);
+            throw new IOException("unknown record type: " + type);
         }
         return new String(from.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
     }

@@ -188,8 +188,9 @@ final class WorkingFolderTest {
         Files.setAttribute(makeFolder(), "unix:mode", 01777);
         assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
                 .isInstanceOf(WorkingFolder.ForeignException.class)
-                .hasMessage("the staging folder " + folder() + " can be written to by other users, who could mislead"
-                        + " Penstock there: name a folder in it, or choose another staging folder (setting"
+                .hasMessage("the staging folder " + folder() + " can be written to by other users, who could"
+                        + " replace Penstock's files there: choose a folder in it, or choose another staging folder"
+                        + " (setting"
                         + " write.staging, option --write-staging)");
         assertThat(folder()).isEmptyDirectory();
     }
@@ -210,7 +211,8 @@ final class WorkingFolderTest {
             assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
                     .isInstanceOf(WorkingFolder.ForeignException.class)
                     .hasMessage("the staging folder " + folder() + " holds '" + name
-                            + "' of another user, who could mislead Penstock there: remove what is not yours, or choose"
+                            + "' of another user, who could replace Penstock's files there: remove other users'"
+                            + " files, or choose"
                             + " another staging folder (setting write.staging, option --write-staging)");
         }
         Files.setAttribute(planted, "unix:uid", 0);

@@ -229,8 +229,8 @@ final class FlatListing implements AutoCloseable {
 
     private static void logIfFull(Known known) {
         if (known.superseded.isFull()) {
-            LOG.warn("Too many names have changed since the bucket was listed: that listing, or index, is not used any"
-                    + " more. Names are looked up one by one until the bucket is listed again (metadata.refresh).");
+            LOG.warn("Too many names have changed since the bucket was listed: the listing or index is no longer"
+                    + " used. Names are looked up one at a time until the bucket is listed again (metadata.refresh).");
         }
     }
 

@@ -54,7 +54,7 @@ final class FlatTree {
      */
     DatedPage list(ListRequest request) {
         if (!request.delimiter().isEmpty() && !request.delimiter().equals(DELIMITER)) {
-            throw new IllegalArgumentException("there is no listing by the delimiter '" + request.delimiter() + "'");
+            throw new IllegalArgumentException("cannot list by the delimiter '" + request.delimiter() + "'");
         }
         String prefix = request.prefix();
         int prefixBytes = prefix.getBytes(StandardCharsets.UTF_8).length;

@@ -18,7 +18,7 @@ final class HiddenKeys {
     private static final int DIRECTORIES = 10_000;
 
     static final String SHADOWED = "there are keys below it, so its name is a directory";
-    static final String MARKER_WITH_CONTENT = "it stands for a directory, whose content cannot be read";
+    static final String MARKER_WITH_CONTENT = "it represents a directory, so its content cannot be read";
 
     private final String bucket;
     private final Cache<String, Boolean> told =

@@ -48,11 +48,11 @@ public record MetadataConfig(
                     "metadata.ttl (" + ttl + ") and metadata.negative-ttl (" + negativeTtl + ") must not be negative");
         }
         if (listConcurrency < 1) {
-            throw new IllegalArgumentException("metadata.list-concurrency is " + listConcurrency + ", not 1 or more");
+            throw new IllegalArgumentException("metadata.list-concurrency must be 1 or more, not " + listConcurrency);
         }
         if (mostListed < LEAST_LISTED) {
             throw new IllegalArgumentException(
-                    mostListed + " listed entries are too few: " + LEAST_LISTED + " at least");
+                    mostListed + " listed entries are too few; the minimum is " + LEAST_LISTED);
         }
     }
 

@@ -54,7 +54,7 @@ public final class Names {
         } else if (!KeyOrder.isUnicode(name)) {
             return "a name in it is not UTF-8";
         } else if (name.indexOf('\0') >= 0) {
-            return "a name in it holds a NUL character";
+            return "a name in it contains a NUL character";
         } else if (name.indexOf('/') >= 0) {
             return "the store ignored the delimiter";
         } else if (utf8Length(name) > MAX_NAME_BYTES) {

@@ -42,10 +42,10 @@ public record PreloadConfig(
 
     public PreloadConfig {
         if (refresh != null && !refresh.isPositive()) {
-            throw new IllegalArgumentException("metadata.refresh is " + refresh + ", not above zero");
+            throw new IllegalArgumentException("metadata.refresh must be more than 0, not " + refresh);
         }
         if (memoryBytes < 0) {
-            throw new IllegalArgumentException("metadata.preload-memory is " + memoryBytes + ", not 0 or more");
+            throw new IllegalArgumentException("metadata.preload-memory must be 0 or more, not " + memoryBytes);
         }
     }
 }

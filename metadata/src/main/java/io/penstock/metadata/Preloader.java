@@ -247,7 +247,7 @@ final class Preloader {
         } catch (IOException e) {
             LOG.error("{}: the index cannot be used: {}", what, e.getMessage());
         } catch (OutOfMemoryError e) {
-            LOG.error("{}: there is no memory for the index: {}", what, e.getMessage());
+            LOG.error("{}: there is not enough memory for the index: {}", what, e.getMessage());
         } catch (IllegalArgumentException e) {
             LOG.error("{}: the index has an invalid key: {}", what, e.getMessage());
         }
@@ -314,8 +314,8 @@ final class Preloader {
                     listed.requests(),
                     table.bytes() >> 20);
             listed.refused()
-                    .forEach(refused ->
-                            LOG.warn("The store refuses to list {}: each name there is looked up singly.", refused));
+                    .forEach(refused -> LOG.warn(
+                            "The store refuses to list {}: each name there is looked up individually.", refused));
             if (publish(pending, table, listed.refused(), validity(), new Ended(table.size(), complete))) {
                 keep(table, listed);
             }
@@ -325,10 +325,10 @@ final class Preloader {
             logFailure(e.getMessage());
             return e instanceof ObjectStoreException && config.refresh() != null;
         } catch (OutOfMemoryError e) {
-            logFailure("there is no memory for it: " + e.getMessage());
+            logFailure("there is not enough memory for the listing: " + e.getMessage());
             return false;
         } catch (IllegalArgumentException e) {
-            logFailure("the server's keys cannot be kept in order: " + e.getMessage());
+            logFailure("the server's keys cannot be sorted: " + e.getMessage());
             return false;
         } finally {
             flat.abandon(pending);
@@ -379,8 +379,8 @@ final class Preloader {
                         "{} is being listed: {} objects so far, {} % of it.",
                         what, listing.listed(), Math.round(listing.share() * 100));
                 if (config.mode() == Mode.AUTO && since(since).compareTo(most) > 0) {
-                    listing.stop("it takes more than half of its validity; with a longer metadata.ttl, or with"
-                            + " metadata.refresh, it is worthwhile");
+                    listing.stop("listing it takes more than half of the time that the result is valid; raise"
+                            + " metadata.ttl, or set metadata.refresh");
                 }
             }
         } catch (InterruptedException e) {

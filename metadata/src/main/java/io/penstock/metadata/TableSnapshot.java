@@ -72,7 +72,7 @@ final class TableSnapshot {
         } catch (ClosedByInterruptException e) {
             // the tree is closed: the former file stays
         } catch (IOException e) {
-            LOG.warn("The names of the bucket are not kept for the next mount: {}", e.getMessage());
+            LOG.warn("The bucket's names cannot be saved for the next mount: {}", e.getMessage());
         } catch (IllegalStateException e) {
             // the table is closed: another has replaced it, or the tree is closed
         }
@@ -90,7 +90,7 @@ final class TableSnapshot {
 
     /** The file cannot be used. */
     void drop(Throwable why) {
-        LOG.warn("What the last mount knew of the bucket's names is dropped: {}", why.getMessage());
+        LOG.warn("The bucket's names saved by the last mount are dropped: {}", why.getMessage());
         delete();
     }
 

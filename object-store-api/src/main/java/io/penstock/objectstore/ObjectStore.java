@@ -235,7 +235,7 @@ public interface ObjectStore extends AutoCloseable {
         try {
             properties = properties(version.key());
         } catch (ObjectStoreException.NotFound e) {
-            throw new ObjectStoreException.PreconditionFailed("'" + version.key() + "' is gone", e);
+            throw new ObjectStoreException.PreconditionFailed("'" + version.key() + "' no longer exists", e);
         }
         return copy(version, key, properties, WriteCondition.ABSENT, listener);
     }

@@ -43,8 +43,8 @@ public final class PageProgress {
         if ((next != null && next.equals(token)) || (first != null && first.equals(key))) {
             throw new ObjectStoreException.Corrupt(
                     listing
-                            + ": the store, or a proxy on the way to it, sends a page of the listing again and would"
-                            + " never come to its end; check the proxies on the way to the store",
+                            + ": the store, or a proxy on the way to it, repeats a page of the listing, which would"
+                            + " never end; check the proxies on the way to the store",
                     null);
         }
         if (next != null && ++pages == until) {

@@ -81,7 +81,7 @@ public final class PeerReader implements AutoCloseable {
         if (fill != null) {
             fetches.add(fetcher.fetchForPeer(object, fill, urgency));
         } else if (isAhead && object.anyMissing(page, end)) {
-            throw new BusyException("memory is short");
+            throw new BusyException("not enough memory");
         }
         return fill;
     }

@@ -76,7 +76,7 @@ final class AddressDiscovery extends Discovery {
                 members.add(member);
             }
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
-            log.debug("a list of members that is none: %s", e);
+            log.debug("not a list of members: %s", e);
             return null;
         }
         return members.isEmpty() ? null : members;

@@ -81,7 +81,7 @@ final class Addresses {
             return found;
         } catch (IOException e) {
             if (!failed) {
-                LOG.warn("share.peers: other nodes cannot be looked up, which is tried again: {}", e.toString());
+                LOG.warn("share.peers: cannot look up other nodes, will retry: {}", e.toString());
             }
             failed = true;
         } catch (InterruptedException e) {

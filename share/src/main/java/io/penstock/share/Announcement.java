@@ -53,7 +53,8 @@ final class Announcement implements AutoCloseable {
             folder.put(announcement.name);
         } catch (IOException e) {
             LOG.warn(
-                    "share.peers: this node cannot put its name into the bucket; only it looks for others: {}", "" + e);
+                    "share.peers: cannot write this node's name to the bucket, so other nodes cannot find it: {}",
+                    "" + e);
         }
         announcement.repeat(announcement::putAgain, INTERVAL);
         announcement.repeat(announcement::removeOld, CLEANING_INTERVAL);
@@ -68,7 +69,7 @@ final class Announcement implements AutoCloseable {
         try {
             folder.put(name);
         } catch (IOException e) {
-            LOG.debug("this node cannot put its name into the bucket", e);
+            LOG.debug("cannot write this node's name to the bucket", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -89,7 +90,7 @@ final class Announcement implements AutoCloseable {
                 folder.remove(each);
             }
         } catch (IOException e) {
-            LOG.debug("names of nodes that have gone stay in the bucket", e);
+            LOG.debug("the names of nodes that have left stay in the bucket", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

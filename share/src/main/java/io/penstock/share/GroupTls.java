@@ -112,10 +112,10 @@ final class GroupTls {
                             .map(X509Certificate.class::cast)
                             .toList();
         } catch (CertificateException e) {
-            throw unusable(setting, file, "is no file of PEM certificates (" + e.getMessage() + ")", e);
+            throw unusable(setting, file, "is not a file of PEM certificates (" + e.getMessage() + ")", e);
         }
         if (certificates.isEmpty()) {
-            throw unusable(setting, file, "holds no certificate; name a file of PEM certificates", null);
+            throw unusable(setting, file, "contains no certificate; name a file of PEM certificates", null);
         }
         for (X509Certificate certificate : certificates) {
             try {
@@ -134,7 +134,10 @@ final class GroupTls {
         if (!pem.find()) {
             String how = "openssl pkcs8 -topk8 -nocrypt -in " + files.key() + " -out NEW";
             throw unusable(
-                    KEY, files.key(), "holds no PEM private key in PKCS #8 without a password; make one: " + how, null);
+                    KEY,
+                    files.key(),
+                    "contains no PEM private key in PKCS #8 without a password; make one: " + how,
+                    null);
         }
         try {
             PublicKey published = certificate.getPublicKey();
@@ -191,7 +194,7 @@ final class GroupTls {
         } catch (NoSuchFileException e) {
             throw unusable(setting, file, "does not exist; name the PEM file", e);
         } catch (AccessDeniedException e) {
-            throw unusable(setting, file, "may not be read by " + System.getProperty("user.name"), e);
+            throw unusable(setting, file, "cannot be read by " + System.getProperty("user.name"), e);
         } catch (IOException e) {
             throw unusable(setting, file, "cannot be read (" + e + ")", e);
         }

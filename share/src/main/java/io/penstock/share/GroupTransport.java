@@ -191,7 +191,8 @@ final class GroupTransport extends BasicTCP {
     private EOFException refused(Address sender, String why) {
         if (warnings.pass()) {
             LOG.warn(
-                    "share.listen: the group's port got what no node sends, and closed the connection: {}: {}",
+                    "share.listen: the group's port received a message that no node sends, and closed the"
+                            + " connection: {}: {}",
                     sender,
                     Printable.text(why));
         }
@@ -329,7 +330,7 @@ final class GroupTransport extends BasicTCP {
                         Util.close(client);
                     }
                 } catch (Exception e) { // JGroups declares no more specific one
-                    LOG.debug("a connection to the group's port that is no node's", e);
+                    LOG.debug("a connection to the group's port that is not from a node", e);
                     Util.close(client);
                 } finally {
                     synchronized (unfinished) {

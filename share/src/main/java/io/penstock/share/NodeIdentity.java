@@ -27,7 +27,7 @@ final class NodeIdentity {
             Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
             return made;
         } catch (IOException e) {
-            throw new ShareException("cannot keep this node's identifier in " + file + ": " + e, e);
+            throw new ShareException("cannot store this node's identifier in " + file + ": " + e, e);
         }
     }
 

@@ -27,7 +27,7 @@ final class Peer implements AutoCloseable {
     /** A lost SYN is sent again after 1 s (RFC 6298, section 2). */
     private static final Duration CONNECT = Duration.ofMillis(1_200);
 
-    /** Slower is no progress: the store brings a range at this rate over the poorest of links. */
+    /** Slower is no progress: even over a poor link the store delivers a range at this rate. */
     private static final long LEAST_BYTES_PER_SECOND = 1 << 20;
 
     /** Bytes under way from one node. */
@@ -80,7 +80,7 @@ final class Peer implements AutoCloseable {
         long begun = System.nanoTime();
         try {
             if (underWay.addAndGet(length) > most) {
-                throw new PeerFailure(Fallback.LIMITED, "as many bytes are under way from it as may be", null);
+                throw new PeerFailure(Fallback.LIMITED, "the limit of bytes in flight from it is reached", null);
             }
             boolean mayAsk = breaker.mayAsk();
             if (mayAsk && !bandwidth.pass(length, request.urgency())) { // before a trial is used up
@@ -128,8 +128,8 @@ final class Peer implements AutoCloseable {
     }
 
     /**
-     * The node may have closed a kept connection as the request was sent: a new one shows whether it is well (RFC 9112,
-     * section 9.3.1).
+     * The node may have closed a kept connection as the request was sent: a new one shows whether it responds (RFC
+     * 9112, section 9.3.1).
      */
     private void exchange(PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
             throws PeerFailure, InterruptedException {
@@ -219,7 +219,7 @@ final class Peer implements AutoCloseable {
             default -> Fallback.CORRUPT;
         };
         if (refused != null) {
-            throw new PeerFailure(refused, "it answered " + head.status(), null);
+            throw new PeerFailure(refused, "it responded with " + head.status(), null);
         }
         long from = request.range().offset();
         long end = request.range().end();
@@ -229,7 +229,7 @@ final class Peer implements AutoCloseable {
         if (head.contentLength() != Chunks.bodyLength(from, end)
                 || !range.equals(head.header("Content-Range"))
                 || !identity.equals(head.header(PeerRequest.IDENTITY))) {
-            throw new PeerFailure(Fallback.CORRUPT, "it answered with other bytes than it was asked for", null);
+            throw new PeerFailure(Fallback.CORRUPT, "it responded with other bytes than requested", null);
         }
     }
 

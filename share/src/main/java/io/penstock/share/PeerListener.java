@@ -56,7 +56,7 @@ final class PeerListener implements AutoCloseable {
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("share-", 0).factory());
 
-    /** Answers requests. */
+    /** Serves requests. */
     interface Handler {
         /**
          * @param node its certificate or address
@@ -97,7 +97,7 @@ final class PeerListener implements AutoCloseable {
         } catch (BindException e) {
             throw new ShareException(
                     "share.listen: " + GroupMember.address(address)
-                            + " is in use, or no address of this machine; name another",
+                            + " is in use, or not an address of this machine; set another",
                     e);
         } catch (IOException e) {
             throw new ShareException("share.listen: " + GroupMember.address(address) + ": " + e, e);
@@ -161,7 +161,7 @@ final class PeerListener implements AutoCloseable {
         } catch (IOException e) {
             LOG.debug("another node has ended its request, or did not get all of the response", e);
         } catch (InterruptedException e) { // the group is closed, or the other node does not take the response
-            LOG.debug("a response to another node was given up", e);
+            LOG.debug("a response to another node was abandoned", e);
         } catch (RuntimeException e) {
             if (errors.pass()) {
                 LOG.error("a request of another node failed unexpectedly", e);
@@ -171,7 +171,9 @@ final class PeerListener implements AutoCloseable {
         }
     }
 
-    /** A connection with requests without a pause, and whose responses are taken, would have a processor for good. */
+    /**
+     * A connection with requests without a pause, and whose responses are taken, would occupy a processor permanently.
+     */
     @SuppressWarnings("ThreadPriorityCheck") // virtual threads are not preempted
     private static void letOthersRun() {
         Thread.yield();

@@ -53,7 +53,7 @@ record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urg
             throw new IllegalArgumentException(range + " of " + version.size() + " bytes");
         }
         if (urgency == Urgency.LATER) {
-            throw new IllegalArgumentException("no urgency of a request: " + urgency);
+            throw new IllegalArgumentException("unknown urgency: " + urgency);
         }
     }
 
@@ -74,7 +74,7 @@ record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urg
         for (String field : query == null ? new String[0] : query.split("&", -1)) {
             int equals = field.indexOf('=');
             if (equals < 0 || fields.put(field.substring(0, equals), decode(field.substring(equals + 1))) != null) {
-                throw new IllegalArgumentException("no field, or a second one: " + field);
+                throw new IllegalArgumentException("unknown or duplicate field: " + field);
             }
         }
         try {

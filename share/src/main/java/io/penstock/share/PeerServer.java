@@ -34,7 +34,7 @@ final class PeerServer implements AutoCloseable {
     /** The others are for demand alone. */
     private static final int READAHEAD_REQUESTS = 192;
 
-    /** For a node that does not take what it has asked for. */
+    /** For a node that does not read the bytes it requested. */
     private static final Duration SILENCE = Duration.ofSeconds(30);
 
     /** Beside a silence, for a whole response. */
@@ -95,7 +95,7 @@ final class PeerServer implements AutoCloseable {
         try {
             request = PeerRequest.parse(head.target().substring(query + 1));
         } catch (IllegalArgumentException e) {
-            LOG.debug("another node has sent a request that is none", e);
+            LOG.debug("another node sent an invalid request", e);
             return PeerRequest.MALFORMED;
         }
         if (!head.method().equals("GET") || head.hasBody()) {
@@ -112,7 +112,7 @@ final class PeerServer implements AutoCloseable {
         } catch (ProvenNodes.BusyException e) {
             return PeerRequest.BUSY;
         } catch (ObjectStoreException e) {
-            LOG.debug("the right of another node cannot be checked", e);
+            LOG.debug("the permission of another node cannot be checked", e);
             return PeerRequest.STORE_FAILED;
         }
         return serve(request, connection);

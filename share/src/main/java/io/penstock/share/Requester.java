@@ -111,7 +111,7 @@ final class Requester implements PeerSource, AutoCloseable {
         try {
             return proof.get();
         } catch (ObjectStoreException e) {
-            throw new PeerFailure(Fallback.FORBIDDEN, "this node cannot prove its right: " + e, e);
+            throw new PeerFailure(Fallback.FORBIDDEN, "this node cannot prove its permission: " + e, e);
         }
     }
 
@@ -123,7 +123,7 @@ final class Requester implements PeerSource, AutoCloseable {
             }
             return peer;
         } catch (IllegalArgumentException e) {
-            throw new PeerFailure(Fallback.UNREACHABLE, "no address: " + node.address(), e);
+            throw new PeerFailure(Fallback.UNREACHABLE, "not an address: " + node.address(), e);
         }
     }
 

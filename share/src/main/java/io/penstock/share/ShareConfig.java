@@ -32,7 +32,7 @@ public record ShareConfig(
             throw new IllegalArgumentException("share.listen needs a port of 1 to " + HIGHEST_PORT + ": " + listen);
         }
         if (bandwidth < 0) {
-            throw new IllegalArgumentException("no such bandwidth: " + bandwidth);
+            throw new IllegalArgumentException("invalid bandwidth: " + bandwidth);
         }
     }
 

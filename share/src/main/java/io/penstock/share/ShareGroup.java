@@ -71,7 +71,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         if (address == null || address.isAnyLocalAddress()) {
             throw new ShareException(
                     "share.listen: " + config.listen().getHostString()
-                            + " is no address that other nodes can connect to;" + " name one of this machine",
+                            + " is not an address that other nodes can connect to; set one of this machine",
                     null);
         }
         ShareGroup group = new ShareGroup(config, fetcher, proof);

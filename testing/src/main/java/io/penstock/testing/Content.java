@@ -148,7 +148,7 @@ public interface Content {
             byte[] md5 = MessageDigest.getInstance("MD5").digest(bytes);
             return '"' + HexFormat.of().formatHex(md5) + suffix + '"';
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has MD5", e);
+            throw new AssertionError("this JDK lacks MD5", e);
         }
     }
 }

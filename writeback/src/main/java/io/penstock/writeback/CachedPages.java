@@ -41,7 +41,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
         } catch (ObjectStoreException | IOException e) {
             log.debug("The written data of {} is not cached", version, e);
         } catch (RuntimeException | Error e) { // the commit has succeeded, and nothing may undo it
-            log.error("Unforeseen while {} was given to the cache", version, e);
+            log.error("Giving {} to the cache failed unexpectedly", version, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -184,7 +184,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         } catch (Exception e) {
             failure = e;
         } catch (Error e) { // waiting callers would wait forever
-            log.error("Unforeseen while '{}' was committed", key, e);
+            log.error("Committing '{}' failed unexpectedly", key, e);
             failure = new IOException("'" + key + "' is not committed: " + e, e);
         } finally {
             Order _ = finish();
@@ -225,7 +225,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 }
                 prepare();
                 long seconds = TimeUnit.NANOSECONDS.toSeconds(fail());
-                log.warn("'{}' cannot be committed now: {}. Again in {} s.", key, e.getMessage(), seconds);
+                log.warn("'{}' cannot be committed now: {}. Retrying in {} s.", key, e.getMessage(), seconds);
                 pause();
                 deadline = context.retries().forWriting();
             }

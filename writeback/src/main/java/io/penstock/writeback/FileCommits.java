@@ -135,7 +135,7 @@ final class FileCommits {
                         : context.timing().immediate());
     }
 
-    /** Begins a commit that no caller waits for, unless one runs; once possible, if none may begin now. */
+    /** Begins a commit in the background, unless one is running. If none may begin now, it begins once one may. */
     void beginInBackground() {
         beginInBackground(context.timing().immediate());
     }
@@ -380,7 +380,7 @@ final class FileCommits {
             boolean changed = state.changes() != commit.changes();
             if (changed && version.size() != commit.size()) {
                 throw new ObjectStoreException.PreconditionFailed(
-                        "'" + state.key() + "' was changed again just before a crash, and since", null);
+                        "'" + state.key() + "' was changed after the commit that a crash interrupted", null);
             }
             old = bytes.rebase(version, changed);
             succeeded(version, commit.changes());
@@ -489,7 +489,7 @@ final class FileCommits {
     }
 
     /**
-     * Once this has returned, nothing is committed any more. Ends a running commit, but waits for a deciding request in
+     * Once this has returned, nothing more is committed. Ends a running commit, but waits for a deciding request in
      * flight: its outcome would stay unknown. An interrupt ends that wait.
      */
     void withdraw() throws InterruptedException {

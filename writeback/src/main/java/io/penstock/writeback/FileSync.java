@@ -68,7 +68,7 @@ final class FileSync {
             bytes.lock().unlock();
         }
         if (older && !staged(reporting)) {
-            log.debug("The staged content of '{}' stays older than the committed one", file.key());
+            log.debug("The staged content of '{}' stays older than the committed content", file.key());
         }
     }
 

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * Requests of one file with unknown outcomes, because a crash preceded the response or the connection broke. They may
  * have made the object visible, or removed or replaced it.
  *
- * <p>A request may have sent more than is staged, although staging is brought up to date first: staging may have no
- * room, which is a reason to commit; a copied object is never staged; and writers continue until the commit begins. So
- * the content found after a crash may be older than the content sent.
+ * <p>A request may have sent more than is staged, although staging is updated first: staging may have no room, which is
+ * a reason to commit; a copied object is never staged; and writers continue until the commit begins. So the content
+ * found after a crash may be older than the content sent.
  *
  * <p>Safe for use by any number of threads, by the file's lock.
  */
@@ -132,7 +132,7 @@ final class InDoubt {
         } catch (ObjectStoreException.NotFound _) {
             return null;
         } catch (ObjectStoreException.AccessDenied e) {
-            log.debug("The outcome of a commit of '{}' must not be read", key, e);
+            log.debug("The outcome of a commit of '{}' cannot be read: access denied", key, e);
             return null; // harmless for a user with only the right to write: the condition is still compared
         }
         for (Doubt doubt : all) {
@@ -198,7 +198,7 @@ final class InDoubt {
         try {
             replaced = isReplaced(key, condition);
         } catch (ObjectStoreException e) {
-            log.debug("Whether '{}' was removed or replaced is not known: it is kept", key, e);
+            log.debug("Whether '{}' was removed or replaced is unknown, so it is kept", key, e);
             return;
         }
         bytes.locked(() -> {

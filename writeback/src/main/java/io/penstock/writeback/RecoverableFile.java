@@ -102,8 +102,8 @@ public final class RecoverableFile {
 
     private IOException baseIsGone(ObjectStoreException e) {
         return new IOException(
-                "the bytes that were not changed are neither in the bucket nor all in the cache; the written ones are"
-                        + " in " + where(),
+                "the unchanged bytes are no longer in the bucket, and not all of them are in the cache; the written"
+                        + " bytes are in " + where(),
                 e);
     }
 

@@ -128,7 +128,7 @@ public final class RenameJournal implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            LOG.error("It is not known which renames of directories a crash has left: {}", e.toString());
+            LOG.error("Cannot find the directory renames that a crash interrupted: {}", e.toString());
         }
         return left;
     }
@@ -151,7 +151,7 @@ public final class RenameJournal implements AutoCloseable {
             log.close();
             LOG.error(
                     "A directory was renamed when the machine crashed, and the journal {} cannot be read: {}."
-                            + " Objects may be under both names.",
+                            + " Some objects may have both names.",
                     files.path(name),
                     e.getMessage());
             return null;
@@ -196,7 +196,7 @@ public final class RenameJournal implements AutoCloseable {
             files.remove(name);
             files.force();
         } catch (IOException e) {
-            LOG.warn("The journal {} is not removed, and says nothing new: {}", files.path(name), e.toString());
+            LOG.warn("The journal {} cannot be removed, and is out of date: {}", files.path(name), e.toString());
         }
     }
 
@@ -206,7 +206,7 @@ public final class RenameJournal implements AutoCloseable {
         try {
             log.close();
         } catch (IOException e) {
-            LOG.debug("The journal {} is not closed", name, e);
+            LOG.debug("The journal {} cannot be closed", name, e);
         }
     }
 
@@ -241,7 +241,7 @@ public final class RenameJournal implements AutoCloseable {
             case BEGUN -> new Begun(from.readUTF(), from.readUTF(), from.readUTF());
             case COPIED -> new Copied(version(from), version(from));
             case DECIDED -> Decided.DECIDED;
-            default -> throw new IOException("there is no record of kind " + kind);
+            default -> throw new IOException("unknown record type: " + kind);
         };
     }
 

@@ -101,11 +101,14 @@ final class WholeCopy {
     private void commit(ObjectVersion source) throws ObjectStoreException, IOException, InterruptedException {
         try {
             commits.commit();
-            if (bytes.locked(commits.state::hasName)) { // otherwise it is not committed any more
+            if (bytes.locked(commits.state::hasName)) { // otherwise it is no longer committed
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
-            log.info("The store could not copy '{}': it is read and written. {}", source.key(), e.getMessage());
+            log.info(
+                    "The store could not copy '{}', so it is read and written instead: {}",
+                    source.key(),
+                    e.getMessage());
         }
         materialise();
     }

@@ -386,9 +386,9 @@ public final class WrittenFile {
     }
 
     /**
-     * The name is about to be removed or given to another file: once this has returned, none of the file's content
-     * becomes visible any more. The file can be read and written until its release, and is still found after a crash.
-     * {@link #unlink} or {@link #reinstate} follows, the latter also if this was interrupted.
+     * The name is about to be removed or given to another file: once this has returned, no more of the file's content
+     * becomes visible. The file can be read and written until its release, and is still found after a crash. {@link
+     * #unlink} or {@link #reinstate} follows, the latter also if this was interrupted.
      *
      * @throws InterruptedException while the store decides a commit; nothing is withdrawn then
      */
@@ -418,7 +418,7 @@ public final class WrittenFile {
         bytes.locked(bytes::layer).staged().forgetJournal();
         bytes.locked(() -> {
             state.detach();
-            commits.error.clear(); // no caller waits for the content any more
+            commits.error.clear(); // no caller waits for the content
         });
         endIfDone(null);
     }
@@ -542,7 +542,7 @@ public final class WrittenFile {
      */
     void endIfSuperseded() throws InterruptedException {
         if (commits.inDoubt.wasSuperseded(key(), bytes.locked(commits.object::condition))) {
-            endIfDone(new ObjectStoreException.PreconditionFailed("its name is gone", null));
+            endIfDone(new ObjectStoreException.PreconditionFailed("its name was removed or replaced", null));
         }
     }
 

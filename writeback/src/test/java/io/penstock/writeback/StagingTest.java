@@ -212,7 +212,7 @@ final class StagingTest {
             assertThatThrownBy(() -> kept.export(shared)).hasMessageContaining("chmod go-w " + shared);
             Files.setAttribute(shared, "unix:mode", 01777);
             assertThatThrownBy(() -> kept.export(shared))
-                    .hasMessageEndingWith(": name a folder in it, or choose another one");
+                    .hasMessageEndingWith(": choose a folder in it, or choose another one");
             assertThat(shared).isEmptyDirectory();
             assertThatThrownBy(() -> kept.export(directory.resolve("out")))
                     .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
@@ -272,7 +272,7 @@ final class StagingTest {
             for (boolean isGone : List.of(false, true)) {
                 for (ThrowingCallable settle : List.<ThrowingCallable>of(kept::commit, () -> kept.export(out))) {
                     assertThatThrownBy(settle)
-                            .hasMessageContaining("neither in the bucket nor all in the cache")
+                            .hasMessageContaining("not all of them are in the cache")
                             .hasMessageContaining(kept.where());
                 }
                 assertThat(out).isEmptyDirectory();

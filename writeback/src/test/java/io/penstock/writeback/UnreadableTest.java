@@ -261,7 +261,7 @@ final class UnreadableTest {
         journal.close();
         assertThat(recover(files).unreadable()).singleElement().satisfies(file -> {
             assertThat(file.key()).isEqualTo("a");
-            assertThat(file.reason()).contains("no such record: 77");
+            assertThat(file.reason()).contains("unknown record type: 77");
         });
     }
 

@@ -56,8 +56,8 @@ public final class CacheFolder implements AutoCloseable {
             "cache folder",
             "cache.dir",
             "--cache",
-            "Data read from a bucket lies here, so that it need not be read again. While nothing is mounted the"
-                    + " folder may be removed, but for a folder 'staging' in it: data written and not uploaded yet.");
+            "This folder caches data read from a bucket. While nothing is mounted, the folder may be removed,"
+                    + " except for a folder 'staging' in it: that holds written data that is not uploaded yet.");
 
     private final LocalFolder folder;
 
@@ -82,7 +82,7 @@ public final class CacheFolder implements AutoCloseable {
 
     private static String reason(FileSystemException e) {
         return switch (e) {
-            case NoSuchFileException missing -> missing.getFile() + " cannot be made";
+            case NoSuchFileException missing -> missing.getFile() + " cannot be created";
             case FileAlreadyExistsException other -> other.getFile() + " is not a folder";
             default -> e.getReason() == null ? String.valueOf(e.getMessage()) : e.getReason();
         };

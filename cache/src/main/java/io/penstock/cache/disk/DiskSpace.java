@@ -333,8 +333,8 @@ public final class DiskSpace {
             if (limitBytes == 0 && !saidThatNothingFits) {
                 saidThatNothingFits = true;
                 log.warn(
-                        "Nothing is kept on the cache's disk: less is free there than the {} bytes that cache.min-free"
-                                + " leaves to others. Data that is read again is fetched again.",
+                        "Nothing is stored on the cache's disk: fewer bytes are free there than cache.min-free, {}."
+                                + " Data that is read again is fetched again.",
                         now.minFreeBytes);
             }
         }

@@ -66,7 +66,7 @@ public final class DiskTasks {
         } catch (IOException e) {
             health.failed(what, e);
         } catch (RuntimeException e) {
-            log.error("Unforeseen in the page store, to {}", what, e);
+            log.error("The page store failed unexpectedly, to {}", what, e);
         } finally {
             ended();
         }

@@ -77,7 +77,9 @@ public final class DiskUpkeep {
         try {
             timer.shutdownNow();
             if (!tasks.close(DRAIN_SECONDS)) {
-                log.warn("The cache's disk is slow: pages that it has not taken in {} s are not kept.", DRAIN_SECONDS);
+                log.warn(
+                        "The cache's disk is slow: pages that it did not write within {} s are not stored.",
+                        DRAIN_SECONDS);
                 return;
             }
             index.compact();

@@ -52,7 +52,7 @@ public sealed interface IndexRecord {
      */
     record ObjectPacked(long file, ObjectId object, long position, int length, int checksum) implements IndexRecord {}
 
-    /** A small object in a pack must not be used any more. */
+    /** A small object in a pack can no longer be used. */
     record PackedDropped(long file, ObjectId object, long position) implements IndexRecord {}
 
     /** The index of a cache folder: pages whose records are lost are fetched again. */
@@ -134,7 +134,7 @@ public sealed interface IndexRecord {
             case 8 -> decodeObject(file, PageGeometry.PACKS, from);
             case 9 -> new ObjectPacked(file, decodeId(from), from.readLong(), from.readInt(), from.readInt());
             case 10 -> new PackedDropped(file, decodeId(from), from.readLong());
-            default -> throw new IOException("no such record: " + type);
+            default -> throw new IOException("unknown record type: " + type);
         };
     }
 

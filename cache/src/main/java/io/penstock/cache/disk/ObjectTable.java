@@ -67,7 +67,7 @@ public final class ObjectTable {
     /** Closes a file that is no longer in use, if there is one. */
     static void close(@Nullable DataFile unused) {
         try (unused) {
-            log.trace("{} is not used any more", unused);
+            log.trace("{} is no longer used", unused);
         } catch (IOException e) {
             log.debug("A data file could not be closed", e);
         }

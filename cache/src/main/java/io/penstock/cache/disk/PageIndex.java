@@ -51,7 +51,7 @@ public final class PageIndex {
             if (records.isClosed()) {
                 throw e; // another process may own the folder
             }
-            log.debug("Not noted before it is freed: {}", entry, e);
+            log.debug("Not recorded before it is freed: {}", entry, e);
         }
         boolean freed = freeing.run();
         if (!noted) {

@@ -136,7 +136,7 @@ public final class PageStore {
             if (drop(page)) { // by this thread: others may have read it too
                 counters.corruptPages.increment();
                 log.warn(
-                        "A page of the cache on disk is damaged; it is fetched again. {} bytes from {} of file {}",
+                        "A cached page on disk is damaged, and is fetched again: {} bytes from {} of file {}",
                         page.length(),
                         page.position(),
                         page.extent().object().dataFile());
@@ -171,7 +171,7 @@ public final class PageStore {
             // If the page was dropped meanwhile, the bytes may come from a file that was created again.
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
-            log.debug("A file of the cache was removed from outside", e); // not a disk fault
+            log.debug("A cache file was removed by another program", e); // not a disk fault
             discardFile(page);
             return false;
         } catch (IOException e) {
@@ -183,7 +183,10 @@ public final class PageStore {
         }
     }
 
-    /** Its file was removed or cut from outside: no other page of a pack is trusted, and the pack gets no more. */
+    /**
+     * Another program removed or truncated its file: no other page of the pack is trusted, and nothing more is added to
+     * the pack.
+     */
     private void discardFile(StoredPage page) {
         drop(page);
         if (page instanceof PackedPage packed) {

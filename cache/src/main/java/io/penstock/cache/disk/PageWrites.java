@@ -122,7 +122,7 @@ public final class PageWrites {
                 return false;
             }
         } catch (IOException e) { // on another file system, or one without links: not a fault of this disk
-            log.debug("The file {} is not taken over", source, e);
+            log.debug("The file {} cannot be linked into the cache", source, e);
             return false;
         }
         try {

@@ -52,7 +52,7 @@ sealed interface PinRecord {
                         from.readLong(),
                         from.readLong()));
             case 2 -> new Unpinned(namespace, key);
-            default -> throw new IOException("no such record: " + type);
+            default -> throw new IOException("unknown record type: " + type);
         };
     }
 }

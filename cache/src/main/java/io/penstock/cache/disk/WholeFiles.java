@@ -79,13 +79,13 @@ public final class WholeFiles {
                 return true;
             }
             log.warn(
-                    "{} has {} bytes instead of its object's {}: has another program changed the cache folder? It is"
-                            + " not handed to the kernel.",
+                    "{} has {} bytes instead of its object's {}: has another program changed the cache folder? It"
+                            + " is not passed to the kernel.",
                     path,
                     length,
                     object.size());
         } catch (IOException e) {
-            log.debug("{} cannot be lent: {}", path, e.toString());
+            log.debug("{} cannot be passed to the kernel: {}", path, e.toString());
         }
         return false;
     }

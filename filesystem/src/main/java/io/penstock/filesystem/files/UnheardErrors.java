@@ -50,7 +50,7 @@ public final class UnheardErrors {
         Unheard unheard = byKey.asMap().remove(key);
         if (unheard != null && isSame(unheard.version, version)) {
             LOG.warn(
-                    "'{}' is not opened for writing this once: what was written before could not be stored, and the"
+                    "'{}' cannot be opened for writing this once: earlier writes could not be stored, and the"
                             + " program may not have noticed the error of its close: {}",
                     key,
                     unheard.reason);

@@ -138,7 +138,7 @@ final class DirectoryRename {
     private List<StoredObject> list() throws ErrnoException, ObjectStoreException, InterruptedException {
         List<StoredObject> all = objects.list(move.from(), mostObjects);
         if (all == null) {
-            throw refused(move, "it has more objects than rename.most-objects, or the heap, allows: " + mostObjects);
+            throw refused(move, "it has more objects than rename.most-objects or the heap allows: " + mostObjects);
         }
         for (StoredObject object : all) {
             String key = ObjectMoves.target(move, object.version().key());

@@ -112,7 +112,7 @@ final class DirectoryRenames {
                         : e;
             }
         });
-        tree.overlay(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
+        tree.overlay(from(move).parent(), from(move).name(), Absent.ABSENT); // even if some of it is left
     }
 
     private static Place from(Move move) {
@@ -124,12 +124,12 @@ final class DirectoryRenames {
         Place to = Place.of(move.to());
         NodeResolver.checkNew(to.parent(), to.name(), "/");
         if (!(resolver.existing(from.parent(), from.name()) instanceof Directory)) {
-            throw new ErrnoException(Errno.ESTALE, "'" + from.key() + "' is no directory any more");
+            throw new ErrnoException(Errno.ESTALE, "'" + from.key() + "' is no longer a directory");
         }
         removals.await(to.parent(), to.name());
         Node target = resolver.find(to.parent(), to.name());
         if (target != null && mustBeNew) {
-            throw new ErrnoException(Errno.EEXIST, "there is a '" + to.key() + "' already");
+            throw new ErrnoException(Errno.EEXIST, "'" + to.key() + "' already exists");
         } else if (target != null && !(target instanceof Directory)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + to.key() + "' is not a directory");
         } else if (!Errnos.call(() -> tree.isEmpty(move.to()))) {

@@ -62,7 +62,7 @@ public final class InterruptedRenames {
             String names = "'" + Printable.text(move.from().prefix()) + "' to '"
                     + Printable.text(move.to().prefix()) + "'";
             LOG.info(
-                    "An earlier mount has not ended the rename of {}: it is {}, {} objects had been copied",
+                    "An earlier mount did not finish the rename of {}: it is {}, {} objects were copied",
                     names,
                     journal.isDecided() ? "finished" : "undone",
                     journal.copied().size());
@@ -110,7 +110,7 @@ public final class InterruptedRenames {
     private void leave(RenameJournal journal, Move move, String names, Exception failure) {
         moving.leaveToNextMount(move, journal);
         LOG.error(
-                "The rename of {} is left to the next mount, and some objects have both names: {}",
+                "The next mount will finish the rename of {}; until then some objects have both names: {}",
                 names,
                 failure.toString());
     }

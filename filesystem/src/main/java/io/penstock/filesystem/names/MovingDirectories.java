@@ -110,7 +110,7 @@ public final class MovingDirectories {
 
     /**
      * A rename has failed midway, and some objects have both names. The next mount continues it unless a call changes
-     * something at the new name first: then the objects there may not be the copies any more.
+     * something at the new name first: then the objects there may no longer be the copies.
      */
     synchronized void leaveToNextMount(Move move, RenameJournal journal) {
         journal.close();
@@ -130,8 +130,7 @@ public final class MovingDirectories {
         }
         for (Left each : used) {
             LOG.warn(
-                    "The new name is in use after a rename of '{}' to '{}' that failed: the objects at both names"
-                            + " stay there",
+                    "The new name of the failed rename of '{}' to '{}' is in use: the objects stay at both names",
                     Printable.text(each.move.from.prefix()),
                     Printable.text(each.move.to.prefix()));
             each.journal.end();

@@ -227,7 +227,8 @@ public final class NameChanges {
     private static void checkIsAt(Directory directory, String name, Node node) throws ErrnoException {
         WrittenFile content = node instanceof SharedFile file ? file.written() : null;
         if (content != null && !content.key().equals(directory.key(name))) {
-            throw new ErrnoException(Errno.ESTALE, "'" + directory.key(name) + "' is '" + content.key() + "' by now");
+            throw new ErrnoException(
+                    Errno.ESTALE, "'" + directory.key(name) + "' was renamed to '" + content.key() + "'");
         }
     }
 
@@ -302,6 +303,6 @@ public final class NameChanges {
     }
 
     private static ErrnoException exists(Directory directory, String name) {
-        return new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
+        return new ErrnoException(Errno.EEXIST, "'" + directory.key(name) + "' already exists");
     }
 }

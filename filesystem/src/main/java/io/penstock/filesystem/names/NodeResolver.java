@@ -26,7 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Resolves inodes and names to their current nodes, or throws the errno that says why it cannot. Thread-safe. */
 public final class NodeResolver {
-    /** The store's timeout where its answer is optional: it answers within some ten milliseconds, or is in trouble. */
+    /**
+     * The store's timeout where its response is optional: it responds within some ten milliseconds, or is in trouble.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final Tree tree;
@@ -116,7 +118,7 @@ public final class NodeResolver {
 
     /**
      * {@link #node} as the store has it now, for a caller about to replace it. Where programs continue while the store
-     * is away, the cached node is returned if the store does not answer soon: the commit is conditional on that node.
+     * is away, the cached node is returned if the store does not respond soon: the commit is conditional on that node.
      */
     public Node revalidated(long number) throws ErrnoException {
         Resolved known = worksOffline ? resolveNow(number) : null;
@@ -177,7 +179,7 @@ public final class NodeResolver {
         }
         SharedFile file = files.removed(inode);
         if (file == null) {
-            throw new ErrnoException(Errno.ESTALE, inode + " has no name any more");
+            throw new ErrnoException(Errno.ESTALE, inode + " no longer has a name");
         }
         return file;
     }
@@ -193,7 +195,7 @@ public final class NodeResolver {
         return tree.resolveNow(directory, name);
     }
 
-    /** The store does not have this version any more: the next lookup of its name asks the store. */
+    /** The store no longer has this version: the next lookup of its name asks the store. */
     public void forget(ObjectVersion gone) {
         Place place = Place.of(gone.key());
         tree.invalidate(place.parent(), place.name(), gone);
@@ -229,16 +231,16 @@ public final class NodeResolver {
     public static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
         checkLength(name);
         if (Names.isReserved(name)) {
-            throw new ErrnoException(Errno.EPERM, "'" + directory.key(name) + "' has a name of Penstock's own");
+            throw new ErrnoException(Errno.EPERM, "'" + directory.key(name) + "' is a name reserved for Penstock");
         }
         if (Names.utf8Length(directory.key(name) + suffix) > Names.MAX_KEY_BYTES) {
-            throw new ErrnoException(Errno.ENAMETOOLONG, "a path of more than " + Names.MAX_KEY_BYTES + " bytes");
+            throw new ErrnoException(Errno.ENAMETOOLONG, "the path is longer than " + Names.MAX_KEY_BYTES + " bytes");
         }
     }
 
     private static void checkLength(String name) throws ErrnoException {
         if (Names.utf8Length(name) > Names.MAX_NAME_BYTES) {
-            throw new ErrnoException(Errno.ENAMETOOLONG, "a name of more than " + Names.MAX_NAME_BYTES + " bytes");
+            throw new ErrnoException(Errno.ENAMETOOLONG, "the name is longer than " + Names.MAX_NAME_BYTES + " bytes");
         }
     }
 }

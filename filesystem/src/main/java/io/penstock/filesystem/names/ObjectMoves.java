@@ -161,7 +161,7 @@ final class ObjectMoves {
     }
 
     private static ErrnoException taken(String key) {
-        return new ErrnoException(Errno.ENOTEMPTY, "another client has made '" + Printable.text(key) + "'");
+        return new ErrnoException(Errno.ENOTEMPTY, "another client created '" + Printable.text(key) + "'");
     }
 
     /**
@@ -266,7 +266,7 @@ final class ObjectMoves {
                 .retainAll(originals.keySet().stream()
                         .map(key -> target(move, key))
                         .toList());
-        warn(there.keySet(), move.to(), "they are other clients', or copies whose responses were lost");
+        warn(there.keySet(), move.to(), "other clients wrote them, or the responses to their copies were lost");
     }
 
     /** Logs the objects that a rename leaves where they are. */

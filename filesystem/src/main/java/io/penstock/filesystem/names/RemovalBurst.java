@@ -218,7 +218,7 @@ public final class RemovalBurst {
             Set<ObjectVersion> others = new HashSet<>(
                     store.deleteAll(batch.stream().map(Removal::version).toList()));
             if (!others.isEmpty()) {
-                LOG.info("Files that were removed here have been written by others, and stay: {}", others.size());
+                LOG.info("Files that were removed here were written by other clients, and stay: {}", others.size());
             }
             while (!left.isEmpty()) {
                 Removal removal = left.remove();
@@ -226,8 +226,8 @@ public final class RemovalBurst {
             }
         } catch (ObjectStoreException | InterruptedException | RuntimeException | Error e) { // the thread continues
             LOG.warn(
-                    "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
-                            + " left, '{}' perhaps, are shown again.",
+                    "Some of {} files that were removed in quick succession could not be deleted: {} Those left,"
+                            + " such as '{}', are shown again.",
                     batch.size(),
                     e.getMessage(),
                     batch.getFirst().version.key());

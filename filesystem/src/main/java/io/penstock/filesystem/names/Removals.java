@@ -41,8 +41,8 @@ final class Removals {
     /**
      * Hides the name and runs its removal. If that fails, the name shows again.
      *
-     * @param removal removes a file that cannot be opened any more, or throws if nothing has changed. It returns false
-     *     if it leaves the removal to another thread, which must then call {@link #end}
+     * @param removal removes a file that can no longer be opened, or throws if nothing has changed. It returns false if
+     *     it leaves the removal to another thread, which must then call {@link #end}
      * @throws ErrnoException the removal's; ENOENT if another call removes the name
      */
     void remove(Directory parent, String name, Call<Boolean> removal) throws ErrnoException {
@@ -83,7 +83,7 @@ final class Removals {
     void await(Directory parent, String name) throws ErrnoException {
         CompletableFuture<Boolean> ended = running.get(new Place(parent, name));
         if (ended != null && !Errnos.call(() -> SharedRequests.await(ended))) {
-            throw new ErrnoException(Errno.ESTALE, "'" + parent.key(name) + "' was not removed after all");
+            throw new ErrnoException(Errno.ESTALE, "'" + parent.key(name) + "' could not be removed");
         }
     }
 

@@ -178,8 +178,8 @@ final class Renames {
     }
 
     /**
-     * The object at the name once nothing of its old content is committed any more. Since the store was asked, another
-     * program may have opened it for writing and committed it.
+     * The object at the name once no more of its old content is committed. Since the store was asked, another program
+     * may have opened it for writing and committed it.
      */
     private @Nullable ObjectVersion replaced(Place to, Answer asked) throws ObjectStoreException, InterruptedException {
         Answer now = asked instanceof Absent ? asked : tree.lookupNow(to.parent(), to.name());
@@ -290,7 +290,7 @@ final class Renames {
             if (e instanceof ObjectStoreException.PreconditionFailed
                     && rename.mustBeNew
                     && tree.lookup(to, name) instanceof Node) {
-                throw new ErrnoException(Errno.EEXIST, "there is a '" + to.key(name) + "' already");
+                throw new ErrnoException(Errno.EEXIST, "'" + to.key(name) + "' already exists");
             }
             throw e;
         }

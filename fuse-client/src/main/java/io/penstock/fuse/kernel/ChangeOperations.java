@@ -229,7 +229,7 @@ final class ChangeOperations {
         try {
             return Instant.ofEpochSecond(request.u64(seconds), Integer.toUnsignedLong(request.u32(nanos)));
         } catch (DateTimeException e) {
-            throw new ErrnoException(Errno.EINVAL, "a time that Java cannot express", e);
+            throw new ErrnoException(Errno.EINVAL, "a time outside the range of Java's times", e);
         }
     }
 }

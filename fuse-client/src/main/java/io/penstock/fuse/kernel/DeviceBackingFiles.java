@@ -47,7 +47,7 @@ final class DeviceBackingFiles implements BackingFiles {
 
     private static String reason(int error) {
         if (error == Errno.EPERM.number()) {
-            return "the kernel wants CAP_SYS_ADMIN for it, outside of user namespaces: mount as root";
+            return "the kernel requires CAP_SYS_ADMIN outside of user namespaces: mount as root";
         } else if (error == Errno.ELOOP.number()) {
             return "the cache folder is on file systems stacked too deep: choose another (setting cache.dir)";
         }

@@ -208,7 +208,7 @@ final class FileSystemOperations implements Operations {
     private static int room(Request request, Reply reply) throws ErrnoException {
         int size = request.size(ReadIn.SIZE_FIELD);
         if (size > reply.capacity()) {
-            throw new ErrnoException(Errno.EINVAL, "more was asked for than INIT allows: " + size + " bytes");
+            throw new ErrnoException(Errno.EINVAL, "the request exceeds the size that INIT allows: " + size + " bytes");
         }
         return size;
     }

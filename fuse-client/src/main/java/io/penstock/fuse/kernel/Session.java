@@ -101,7 +101,7 @@ final class Session {
         return session;
     }
 
-    /** Counted down when no thread of this session runs any more. */
+    /** Counted down when the last thread of this session has ended. */
     CountDownLatch ended() {
         return ended;
     }
@@ -137,14 +137,14 @@ final class Session {
                 int received = device.read(request.address(), request.capacity());
                 if (received <= 0) { // 0: never from the device, but from a socket in its place
                     if (received != 0 && received != -Errno.ENODEV.number()) {
-                        log.error("Requests cannot be read any more: error number {}", -received);
+                        log.error("Requests can no longer be read: error number {}", -received);
                     }
                     break;
                 }
                 if (request.received(received)) {
                     take(request, reply);
                 } else {
-                    log.error("The kernel sent {} bytes that are no valid request; they are ignored", received);
+                    log.error("The kernel sent {} bytes that are not a valid request; they are ignored", received);
                 }
             }
         } finally {
@@ -281,7 +281,7 @@ final class Session {
         settled.increment();
         int error = reply.send(device, unique, result);
         if (error == 0 || error == -Errno.ENOENT.number() || error == -Errno.ENODEV.number()) {
-            return; // sent, or no process waits for it any more
+            return; // sent, or no process waits for it
         }
         log.error("The kernel refused a reply with result {}: error number {}", result, -error);
         reply.send(device, unique, -Errno.EIO.number());

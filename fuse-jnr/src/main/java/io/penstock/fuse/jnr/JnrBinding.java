@@ -20,8 +20,8 @@ public final class JnrBinding implements OptionalBinding {
     public Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
             throws MountException, InterruptedException {
         if (InheritedDevice.descriptor(options.mountPoint()) != null) {
-            throw new MountException(options.mountPoint() + ": a device that is open already is served by the kernel"
-                    + " binding only. Mount with: --binding kernel");
+            throw new MountException(options.mountPoint() + ": only the kernel binding can serve a device that is"
+                    + " open already. Mount with: --binding kernel");
         }
         if (options.writebackCache()) {
             throw new MountException("libfuse 2 cannot switch the kernel's writeback cache on. Mount with: --binding"

@@ -158,7 +158,7 @@ public final class AttributeHeaders {
 
     private static BigDecimal number(String text) {
         if (text.length() > MOST_DIGITS || !text.matches("-?[0-9]+(\\.[0-9]*)?")) {
-            throw new IllegalArgumentException("no number of seconds: " + text);
+            throw new IllegalArgumentException("not a number of seconds: " + text);
         }
         return new BigDecimal(text);
     }

@@ -104,7 +104,7 @@ public final class KeptAttributes implements AutoCloseable {
         } catch (ClosedByInterruptException e) {
             return; // the mount has ended: the file stays unchanged
         } catch (IOException e) {
-            LOG.warn("What the last mount knew of files' attributes is not used: {}", e.getMessage());
+            LOG.warn("The files' attributes saved by the last mount are not used: {}", e.getMessage());
         }
         isLoaded = true;
     }
@@ -121,7 +121,7 @@ public final class KeptAttributes implements AutoCloseable {
                     .map(KnownAttributes.Settled.class::cast)
                     .toList());
         } catch (IOException e) {
-            LOG.warn("The known attributes of files are not kept for the next mount: {}", e.getMessage());
+            LOG.warn("The files' attributes cannot be saved for the next mount: {}", e.getMessage());
         }
     }
 
@@ -218,7 +218,7 @@ public final class KeptAttributes implements AutoCloseable {
         };
     }
 
-    /** {@link #of(Directory, Node)} for a file of this version. If the store does not answer, the last known ones. */
+    /** {@link #of(Directory, Node)} for a file of this version. If the store does not respond, the last known ones. */
     public ObjectAttributes of(@Nullable Directory parent, ObjectVersion version)
             throws ObjectStoreException, InterruptedException {
         return keeping == Keeping.IGNORE

@@ -68,8 +68,8 @@ public final class MarkingObjectStore extends ForwardingObjectStore {
                 | ObjectStoreException.NotFound e) {
             if (warned.add(directory.prefix())) {
                 LOG.warn(
-                        "'{}' cannot be marked as having files with attributes: other mounts show those with"
-                                + " metadata.attributes: all. {}",
+                        "'{}' cannot be marked as having files with attributes: other mounts show these attributes"
+                                + " only with metadata.attributes=all. {}",
                         Names.marker(directory),
                         e.getMessage());
             }

@@ -79,12 +79,15 @@ public final class HttpConnection implements AutoCloseable {
         void read(long offset, ByteBuffer target);
     }
 
-    /** A response to a GET has sent nothing for long: the missing bytes must be requested on another connection now. */
+    /**
+     * A response to a GET has sent nothing for some time: the missing bytes must be requested on another connection
+     * now.
+     */
     public static final class StalledException extends IOException {
         private static final long serialVersionUID = 1;
 
         StalledException() {
-            super("the response stalled, and is requested again");
+            super("the response stalled; the request is repeated");
         }
     }
 

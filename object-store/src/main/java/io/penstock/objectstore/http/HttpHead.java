@@ -51,7 +51,7 @@ final class HttpHead {
         for (int scanned = 0; (end = end(received, scanned)) < 0; ) {
             scanned = Math.max(0, received.position() - 3);
             if (!received.hasRemaining()) {
-                throw new ProtocolException("the head of the message is longer than " + LONGEST + " bytes");
+                throw new ProtocolException("the header of the message is longer than " + LONGEST + " bytes");
             }
             if (source.read(received) < 0) {
                 return null;
@@ -103,7 +103,7 @@ final class HttpHead {
         int colon = Math.max(0, line.indexOf(':'));
         String name = line.substring(0, colon);
         if (!isName(name) || hasControls(line)) {
-            throw new ProtocolException("no HTTP header: " + printable(line));
+            throw new ProtocolException("invalid HTTP header: " + printable(line));
         }
         String value = line.substring(colon + 1).strip();
         String before = headers.put(name, value);

@@ -23,7 +23,7 @@ public record RequestHead(String method, String target, Map<String, String> head
         String first = HttpHead.firstLine(bytes);
         Matcher line = REQUEST_LINE.matcher(first);
         if (!line.matches()) {
-            throw new ProtocolException("not a request of HTTP/1.1: " + HttpHead.printable(first));
+            throw new ProtocolException("not an HTTP/1.1 request: " + HttpHead.printable(first));
         }
         return new RequestHead(line.group(1), line.group(2), HttpHead.headers(bytes));
     }

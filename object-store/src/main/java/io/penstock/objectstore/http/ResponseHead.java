@@ -29,7 +29,7 @@ public record ResponseHead(String version, int status, Map<String, String> heade
         String first = HttpHead.firstLine(bytes);
         Matcher status = STATUS_LINE.matcher(first);
         if (!status.matches()) {
-            throw new ProtocolException("not HTTP: " + HttpHead.printable(first));
+            throw new ProtocolException("not an HTTP response: " + HttpHead.printable(first));
         }
         return new ResponseHead(status.group(1), Integer.parseInt(status.group(2)), HttpHead.headers(bytes));
     }
@@ -55,7 +55,7 @@ public record ResponseHead(String version, int status, Map<String, String> heade
     /** The bytes in a Content-Length header. */
     public static long parseLength(String length) throws ProtocolException {
         if (!LENGTH.matcher(length).matches()) {
-            throw new ProtocolException("no length: " + length);
+            throw new ProtocolException("invalid Content-Length: " + length);
         }
         return Long.parseLong(length);
     }

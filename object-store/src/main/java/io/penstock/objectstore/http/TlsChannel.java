@@ -123,7 +123,7 @@ final class TlsChannel implements ByteChannel {
                         return read < 0 ? -1 : target.position() - before;
                     }
                 }
-                case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than agreed");
+                case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than TLS allows");
                 case OK -> proceed(result.getHandshakeStatus());
             }
         }
@@ -148,7 +148,7 @@ final class TlsChannel implements ByteChannel {
         received.compact();
         try {
             if (!received.hasRemaining()) {
-                throw new SSLException("a TLS record is longer than agreed");
+                throw new SSLException("a TLS record is longer than TLS allows");
             }
             return socket.read(received);
         } finally {
@@ -204,7 +204,7 @@ final class TlsChannel implements ByteChannel {
         try {
             while (records.hasRemaining()) {
                 if (socket.write(records) == 0) {
-                    throw new IOException("the socket takes no bytes at the moment"); // it does not block
+                    throw new IOException("the socket accepts no bytes now"); // it does not block
                 }
             }
         } finally {
@@ -257,7 +257,7 @@ final class TlsChannel implements ByteChannel {
                     throw new EOFException("the server ended the connection during the TLS handshake");
                 }
             }
-            case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than agreed");
+            case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than TLS allows");
             case CLOSED -> throw new EOFException("the server ended the TLS connection");
             case OK -> {}
         }

@@ -70,7 +70,8 @@ public enum TlsEngine {
                 return Conscrypt.newProviderBuilder().provideTrustManager(false).build();
             } catch (LinkageError e) {
                 LOG.info(
-                        "TLS is that of Java, which takes more processor time: no native one can be loaded here ({})",
+                        "TLS uses Java's own providers, which takes more CPU time, because the native library"
+                                + " cannot be loaded: {}",
                         e.toString());
                 return null;
             }

@@ -19,7 +19,8 @@ import software.amazon.awssdk.http.SdkHttpResponse;
  * An HTTP client that closes an unfinished body immediately, by breaking its connection. The client below it would
  * first read the rest, which takes until the read timeout if the body stalls. The SDK closes a body when its thread is
  * interrupted. A document longer than any of S3's is broken off too, because the SDK would read all of it into memory.
- * Requests objects {@linkplain DirectRequests#AS_STORED as they are stored}, here because the SDK has signed by now.
+ * Requests objects {@linkplain DirectRequests#AS_STORED as they are stored}, here because the SDK has signed the
+ * request by now.
  */
 final class AbortingHttpClient implements SdkHttpClient {
     /** Bytes of a document. S3's response for 1,000 deleted keys of 1,024 encoded bytes is half as long. */
@@ -86,7 +87,7 @@ final class AbortingHttpClient implements SdkHttpClient {
                 && head.statusCode() == OK
                 && head.firstMatchingHeader(LENGTHS).isEmpty()
                 && !ResponseValues.isWhole(head.firstMatchingHeader("ETag").orElse(null))) {
-            throw new IOException("the connection ended within the headers of the response");
+            throw new IOException("the connection ended in the middle of the response's headers");
         }
         return body;
     }

@@ -134,7 +134,7 @@ final class BucketReader {
             ObjectVersion there = head(written.key()).version();
             return there.etag().equals(written.etag()) && there.size() == written.size() ? there : written;
         } catch (ObjectStoreException e) {
-            LOG.debug("The written object will look like another client's: {}", e.getMessage());
+            LOG.debug("The written object will appear to be another client's: {}", e.getMessage());
             return written;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the write has succeeded nevertheless

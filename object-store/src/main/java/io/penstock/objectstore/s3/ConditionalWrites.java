@@ -250,7 +250,7 @@ final class ConditionalWrites {
         } catch (ObjectStoreException.AccessDenied e) {
             e.throwUnlessNotAllowed();
             // Credentials that may not delete the probe may delete other objects. A HEAD precedes each deletion.
-            notHonoured(kind, "does not let these credentials delete what is below .penstock/, and so may not honour");
+            notHonoured(kind, "does not let these credentials delete objects below .penstock/, and so may not honour");
             return false;
         } finally {
             remove(key);

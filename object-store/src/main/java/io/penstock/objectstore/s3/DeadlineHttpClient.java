@@ -64,7 +64,7 @@ final class DeadlineHttpClient implements SdkHttpClient {
                     return sent.request().call();
                 } catch (CancellationException e) {
                     // Thrown by the connection pool if an interrupt or an abort ends the wait for a connection.
-                    throw new IOException("the request was ended before it had a connection", e);
+                    throw new IOException("the request ended before it got a connection", e);
                 } finally {
                     inFlight.remove(sent);
                 }

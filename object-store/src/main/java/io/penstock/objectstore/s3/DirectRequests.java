@@ -244,7 +244,7 @@ final class DirectRequests implements AutoCloseable {
             reusable = head.keepsAlive();
             return head;
         } catch (ProtocolException e) {
-            LOG.debug("The SDK asks for '{}'", key, e);
+            LOG.debug("The SDK repeats the request for '{}'", key, e);
             return null; // the SDK may understand it
         } catch (IOException | SdkException e) {
             checkInterrupt();

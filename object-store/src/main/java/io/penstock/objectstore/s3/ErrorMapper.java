@@ -348,11 +348,11 @@ final class ErrorMapper {
                 || causeOf(failure, CertificateNotYetValidException.class) != null) {
             return "; renew the server's certificate, or set this machine's clock";
         } else if (causeOf(failure, CertPathBuilderException.class) != null) {
-            return "; the server's certificate is signed by nobody known "
-                    + (caFile == null ? "to Java" : "to Java or in " + caFile)
-                    + ": name a file (PEM) with its authority's certificate as s3.ca-file (--s3-ca-file)";
+            return "; the server's certificate is signed by an authority that Java does not trust"
+                    + (caFile == null ? "" : " and that is not in " + caFile)
+                    + ": set s3.ca-file (--s3-ca-file) to a PEM file with that authority's certificate";
         } else if (isCertificateError(failure)) {
-            return "; the certificate is for another name: write a name that it has as s3.endpoint (--endpoint)"
+            return "; the certificate is for another name: set s3.endpoint (--endpoint) to a name in the certificate"
                     + (config.server().pathStyle() ? "" : ", or set s3.path-style");
         }
         return "";
@@ -370,7 +370,7 @@ final class ErrorMapper {
         if (config.server().endpoint() == null) {
             return "the region";
         }
-        return config.server().pathStyle() ? "the endpoint" : "the endpoint, or set path style";
+        return config.server().pathStyle() ? "the endpoint" : "the endpoint, or set s3.path-style";
     }
 
     private static ObjectStoreException unavailable(String subject, String why, SdkException failure) {
@@ -411,7 +411,8 @@ final class ErrorMapper {
     ObjectStoreException explainNoSize(String key) {
         return new ObjectStoreException.Unavailable(
                 object(key)
-                        + ": the response to a HEAD has no Content-Length, and the listing another version; check the"
+                        + ": the response to a HEAD has no Content-Length, and the listing has another version;"
+                        + " check the"
                         + " proxies on the way to the store",
                 null);
     }

@@ -43,7 +43,7 @@ final class ListingInterceptor implements ExecutionInterceptor {
         /** @throws SdkClientException if no page has arrived */
         ListPage page() {
             if (page == null) {
-                throw failure(new UnreadableListingException("it is something else"));
+                throw failure(new UnreadableListingException("it is not a listing"));
             }
             return page;
         }

@@ -106,7 +106,7 @@ final class ListingReader {
             }
         }
         if (key == null || key.isEmpty() || size == null || lastModified == null) {
-            throw xml.failure("the end of an object without key, size or time");
+            throw xml.failure("an object without key, size or time");
         }
         objects.add(new StoredObject(
                 new ObjectVersion(key, ResponseValues.etag(etag), size, lastModified),
@@ -115,7 +115,7 @@ final class ListingReader {
 
     private <T> T once(@Nullable T before, T now) throws UnreadableListingException {
         if (before != null) {
-            throw xml.failure("an element that must not occur twice");
+            throw xml.failure("a duplicate element");
         }
         return now;
     }
@@ -144,7 +144,7 @@ final class ListingReader {
         if (text.equalsIgnoreCase("false")) {
             return false;
         }
-        throw xml.failure("the end of a value that is neither true nor false");
+        throw xml.failure("a value that is neither true nor false");
     }
 
     private long number() throws UnreadableListingException {
@@ -153,12 +153,12 @@ final class ListingReader {
         for (int i = 0; i < text.length(); i++) {
             int digit = text.charAt(i) - '0';
             if (digit < 0 || digit > 9) {
-                throw xml.failure("the end of a value that is no number");
+                throw xml.failure("a value that is not a number");
             }
             number = number * 10 + digit;
         }
         if (text.isEmpty() || text.length() > MAX_DIGITS) {
-            throw xml.failure("the end of a value that is no number of bytes");
+            throw xml.failure("a value that is not a number of bytes");
         }
         return number;
     }
@@ -166,7 +166,7 @@ final class ListingReader {
     private Instant time() throws UnreadableListingException {
         Instant time = ListingTime.parse(xml.closeText());
         if (time == null) {
-            throw xml.failure("the end of a value that is no time");
+            throw xml.failure("a value that is not a time");
         }
         return time;
     }

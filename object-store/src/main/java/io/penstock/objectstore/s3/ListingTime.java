@@ -58,7 +58,7 @@ final class ListingTime {
         int minute = two(text, 14);
         int second = two(text, 17);
         if (hour > 23 || minute > 59 || second > 59) {
-            throw new DateTimeException("no time of day");
+            throw new DateTimeException("not a time of day");
         }
         return Instant.ofEpochSecond(day.toEpochDay() * SECONDS_OF_DAY + hour * 3600L + minute * 60L + second);
     }

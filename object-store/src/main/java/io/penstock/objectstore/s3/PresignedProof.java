@@ -41,7 +41,7 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 final class PresignedProof implements BucketProof, AutoCloseable {
     private static final Duration VALIDITY = Duration.ofMinutes(15);
 
-    /** For the whole request. A peer waits for the answer, and turns to the store if this takes long. */
+    /** For the whole request. A peer waits for the response, and uses the store if this takes long. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int OK = 200;
@@ -212,7 +212,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
 
     private ObjectStoreException unchecked(@Nullable String why, @Nullable Exception cause) {
         return new ObjectStoreException.Unavailable(
-                errors.bucket() + ": a peer's right could not be checked: " + why, cause);
+                errors.bucket() + ": a peer's permission could not be checked: " + why, cause);
     }
 
     /** The decoded parameters; null if this is not a list request for this bucket. */

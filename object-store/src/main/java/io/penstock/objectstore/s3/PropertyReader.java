@@ -32,7 +32,7 @@ final class PropertyReader {
             if (warned.add(header)) {
                 LOG.warn(
                         "The header {} of {} has characters beyond printable ASCII, which no request can carry: an"
-                                + " object written over it has no such header",
+                                + " object written over it lacks that header",
                         header,
                         requests.errors.object(key));
             }

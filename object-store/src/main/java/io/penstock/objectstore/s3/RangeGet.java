@@ -91,7 +91,7 @@ final class RangeGet {
     private void finish(ObjectBody body) throws IOException, ObjectStoreException {
         try {
             if (!body.finish()) {
-                throw corrupt("the body goes on after its end");
+                throw corrupt("the body continues after its end");
             }
         } catch (IOException e) {
             if (body.isChecked()) {
@@ -106,7 +106,7 @@ final class RangeGet {
         if (!etag.equals(version.etag()) && !version.etag().equals(ResponseValues.NO_ETAG)) {
             throw corrupt(
                     etag.equals(ResponseValues.NO_ETAG)
-                            ? "the store did not say which version it sent (ETag)"
+                            ? "the response has no ETag, so the version that the store sent is unknown"
                             : "the store ignored If-Match and sent version " + etag);
         }
         if (!version.hasContentEtag()) {

@@ -206,7 +206,7 @@ final class S3Connector {
         }
         if (found != null && !found.equals(configured)) {
             throw new ObjectStoreException.Unavailable(
-                    "%s lies in the region %s, not %s; set the region %s or leave it out"
+                    "%s is in the region %s, not %s; set the region %s or omit it"
                             .formatted(errors.bucket(), found, configured, found),
                     null);
         }
@@ -273,8 +273,8 @@ final class S3Connector {
             return build(builder);
         } catch (SdkException | IllegalArgumentException | IllegalStateException e) {
             throw new ObjectStoreException.Unavailable(
-                    "the AWS SDK cannot make a client: " + e.getMessage()
-                            + "; see s3.region, and what AWS's variables and profiles set",
+                    "the AWS SDK cannot create a client: " + e.getMessage()
+                            + "; check s3.region, and AWS's environment variables and profiles",
                     e);
         }
     }
@@ -298,8 +298,8 @@ final class S3Connector {
         Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
         if (config.server().endpoint() == null && found.isPresent()) {
             throw new ObjectStoreException.Unavailable(
-                    "the AWS SDK is set to the server " + found.get()
-                            + " in a way that is not known here; name it as the endpoint",
+                    "the AWS SDK is configured to use the server " + found.get()
+                            + " by an unsupported setting; set s3.endpoint (--endpoint) to it",
                     null);
         }
     }
@@ -351,8 +351,8 @@ final class S3Connector {
                 }
                 throw new ObjectStoreException.AccessDenied(
                         "no credentials for " + errors.bucket() + ": " + why
-                                + "; set them there, name another profile, or ask for anonymous access if the bucket"
-                                + " is public",
+                                + "; set them there, set s3.profile to another profile, or set s3.anonymous if the"
+                                + " bucket is public",
                         ObjectStoreException.AccessDenied.Reason.NO_CREDENTIALS,
                         e);
             }

@@ -160,7 +160,7 @@ public final class S3ObjectStore implements ObjectStore {
                     honoured.put(kind.operation(), isHonoured);
                 }
             } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
-                LOG.debug("{} takes no {}", bucket(), kind.operation(), e);
+                LOG.debug("{} does not accept {}", bucket(), kind.operation(), e);
             }
         }
         return honoured;

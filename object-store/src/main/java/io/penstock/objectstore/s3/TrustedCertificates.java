@@ -50,7 +50,7 @@ final class TrustedCertificates {
             Collection<? extends Certificate> own =
                     CertificateFactory.getInstance("X.509").generateCertificates(in);
             if (own.isEmpty()) {
-                throw unusable(caFile, "holds no certificate", null);
+                throw unusable(caFile, "contains no certificate", null);
             }
             KeyStore all = KeyStore.getInstance(KeyStore.getDefaultType());
             all.load(null, null);
@@ -67,14 +67,14 @@ final class TrustedCertificates {
         } catch (IOException e) {
             throw unusable(caFile, "cannot be read (" + e + ")", e);
         } catch (GeneralSecurityException e) {
-            throw unusable(caFile, "holds something other than certificates (" + e.getMessage() + ")", e);
+            throw unusable(caFile, "contains something other than certificates (" + e.getMessage() + ")", e);
         }
     }
 
     private static ObjectStoreException unusable(Path caFile, String why, @Nullable Exception cause) {
         return new ObjectStoreException.Unavailable(
                 "s3.ca-file: " + caFile + " " + why
-                        + "; name a file of PEM certificates, or none to trust those of Java alone",
+                        + "; set it to a file of PEM certificates, or remove it to trust only Java's",
                 cause);
     }
 

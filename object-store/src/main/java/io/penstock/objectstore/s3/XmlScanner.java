@@ -142,7 +142,7 @@ final class XmlScanner {
         Location location = e.getLocation();
         int at = location == null ? 0 : location.getCharacterOffset(); // the parser counts bytes
         return new UnreadableListingException(
-                at < length ? "no well-formed XML at byte " + at : "it breaks off after " + length + " bytes");
+                at < length ? "malformed XML at byte " + at : "it ends early, after " + length + " bytes");
     }
 
     private int next() throws UnreadableListingException {
@@ -156,7 +156,7 @@ final class XmlScanner {
             case XMLStreamConstants.START_ELEMENT -> checkElement();
             case XMLStreamConstants.DTD,
                     XMLStreamConstants.ENTITY_REFERENCE,
-                    XMLStreamConstants.PROCESSING_INSTRUCTION -> throw failure("something other than an element");
+                    XMLStreamConstants.PROCESSING_INSTRUCTION -> throw failure("neither an element nor text");
             default -> {}
         }
         return event;
@@ -178,7 +178,7 @@ final class XmlScanner {
         Deadline deadline = Deadline.current();
         boolean isLate = deadline != null && deadline.endsSilence(System.nanoTime() - began);
         if (isLate || Thread.currentThread().isInterrupted()) {
-            throw failure("the end of its reader's wait");
+            throw failure("abandoned by its reader");
         }
     }
 }

@@ -73,7 +73,7 @@ final class ListingFaultTest {
             assertThatThrownBy(() -> list(impatient))
                     .isInstanceOf(ObjectStoreException.Unavailable.class)
                     .hasMessageContaining("bucket 'bucket'")
-                    .hasMessageContaining("the listing of 'folder/' cannot be read: it breaks off after 30 bytes");
+                    .hasMessageContaining("the listing of 'folder/' cannot be read: it ends early, after 30 bytes");
         }
     }
 

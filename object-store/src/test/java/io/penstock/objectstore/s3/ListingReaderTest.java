@@ -97,8 +97,8 @@ final class ListingReaderTest {
         assertRefused("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "no continuation token");
         assertRefused("<ListBucketResult><IsTruncated>yes</IsTruncated></ListBucketResult>", "neither true nor false");
         assertRefused("<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>", "without key, size");
-        assertRefused("<ListBucketResult></ListBucketResult><a/>", "no well-formed XML at byte 39");
-        assertRefused("<!DOCTYPE x><ListBucketResult/>", "other than an element");
+        assertRefused("<ListBucketResult></ListBucketResult><a/>", "malformed XML at byte 39");
+        assertRefused("<!DOCTYPE x><ListBucketResult/>", "neither an element nor text");
         assertRefused("<ListBucketResult>" + "<a>".repeat(100_000), "levels");
         assertRefused(
                 "<ListBucketResult><EncodingType>url</EncodingType><CommonPrefixes><Prefix>%4</Prefix></CommonPrefixes>"
@@ -128,7 +128,8 @@ final class ListingReaderTest {
     void read_interruptedInALongPage_ends() {
         Thread.currentThread().interrupt();
 
-        assertRefused("<ListBucketResult>" + "<a/>".repeat(1_000_000) + "</ListBucketResult>", "its reader's wait");
+        assertRefused(
+                "<ListBucketResult>" + "<a/>".repeat(1_000_000) + "</ListBucketResult>", "abandoned by its reader");
         assertThat(Thread.interrupted()).isTrue(); // left for the caller
     }
 

@@ -184,8 +184,9 @@ final class S3ConnectTest {
         try (ScriptedServer https = new ScriptedServer(new TestCertificate(own, "ip:127.0.0.1"))) {
             URI endpoint = URI.create("https://127.0.0.1:" + https.uri("").getPort());
             assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(endpoint))))
-                    .hasMessageContaining("signed by nobody known to Java: name a file (PEM) with its authority's"
-                            + " certificate as s3.ca-file (--s3-ca-file)");
+                    .hasMessageContaining("signed by an authority that Java does not trust: set s3.ca-file"
+                            + " (--s3-ca-file) to a PEM"
+                            + " file with that authority's certificate");
         }
     }
 
@@ -196,7 +197,7 @@ final class S3ConnectTest {
             URI endpoint = URI.create("https://127.0.0.1:" + https.uri("").getPort());
             assertThatThrownBy(
                             () -> S3ObjectStore.connect(config("bucket", TestConfigs.at(endpoint, certificate.pem()))))
-                    .hasMessageContaining("write a name that it has as s3.endpoint (--endpoint)")
+                    .hasMessageContaining("set s3.endpoint (--endpoint) to a name in the certificate")
                     .hasMessageNotContaining("s3.ca-file");
         }
     }
@@ -234,7 +235,7 @@ final class S3ConnectTest {
         try {
             assertThatThrownBy(() -> S3ObjectStore.connect(config))
                     .isInstanceOf(ObjectStoreException.Unavailable.class)
-                    .hasMessageContaining("is set to the server " + server.endpoint());
+                    .hasMessageContaining("is configured to use the server " + server.endpoint());
         } finally {
             System.clearProperty("aws.configFile");
         }
@@ -264,9 +265,9 @@ final class S3ConnectTest {
         S3Config config = config("bucket", new Server(null, region, false, null, null, TlsEngine.AUTO));
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
-                .hasMessageStartingWith("the AWS SDK cannot make a client: ")
+                .hasMessageStartingWith("the AWS SDK cannot create a client: ")
                 .hasMessageContaining(message)
-                .hasMessageEndingWith("; see s3.region, and what AWS's variables and profiles set");
+                .hasMessageEndingWith("; check s3.region, and AWS's environment variables and profiles");
     }
 
     @Test
@@ -277,7 +278,7 @@ final class S3ConnectTest {
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https, empty))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
-                .hasMessageContaining("s3.ca-file: " + empty + " holds no certificate");
+                .hasMessageContaining("s3.ca-file: " + empty + " contains no certificate");
         assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https, missing))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("s3.ca-file: " + missing + " does not exist");

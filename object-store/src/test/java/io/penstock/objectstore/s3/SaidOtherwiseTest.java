@@ -94,7 +94,7 @@ final class SaidOtherwiseTest {
 
         assertThatThrownBy(this::get)
                 .isInstanceOf(ObjectStoreException.Corrupt.class)
-                .hasMessageContaining("did not say which version");
+                .hasMessageContaining("has no ETag");
     }
 
     /** The name is looked up again, as after a change. */

@@ -102,7 +102,7 @@ record WhyAnswer(MountedModules modules, Path mountPoint) {
         }
         thread.interrupt();
         throw new RefusedException(
-                Printable.text(path) + " is not known here, and the server did not answer all lookups of its names"
+                Printable.text(path) + " is not known here, and the server did not respond to all lookups of its names"
                         + " within " + PATIENCE.toSeconds() + " seconds");
     }
 

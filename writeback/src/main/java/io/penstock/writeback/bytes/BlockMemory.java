@@ -284,7 +284,7 @@ public final class BlockMemory {
         if (!saidShort) {
             saidShort = true;
             log.warn(
-                    "Writers share the {} blocks of 4 MiB that they have, or lower write.memory or memory: {}",
+                    "Writers have only {} blocks of 4 MiB: {}, or lower write.memory or memory",
                     handedOut,
                     cause.getMessage());
         }

@@ -267,7 +267,7 @@ public final class FileBytes implements FileContent {
         assert lock.isHeldByCurrentThread();
         Snapshot committed = committing;
         if (committed == null) {
-            throw new IllegalStateException("nothing was to be committed");
+            throw new IllegalStateException("there is nothing to commit");
         }
         BaseLayer old = layer;
         BlockMap above = content.over(version.size(), committed.content());
@@ -317,7 +317,7 @@ public final class FileBytes implements FileContent {
         return snapshot.layer();
     }
 
-    /** The commit has ended, successfully or not. */
+    /** Releases the snapshot after its commit has ended, successfully or not. */
     public void releaseSnapshot() {
         List<Block> whole = new ArrayList<>();
         BaseLayer under;

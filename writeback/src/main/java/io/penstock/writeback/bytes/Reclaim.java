@@ -155,7 +155,7 @@ public final class Reclaim implements AutoCloseable {
         try {
             return stagers.submit(work);
         } catch (RejectedExecutionException e) {
-            throw new IOException("the mount ends: nothing is staged any more", e);
+            throw new IOException("the mount ends: nothing more is staged", e);
         }
     }
 
@@ -171,13 +171,13 @@ public final class Reclaim implements AutoCloseable {
                 } catch (IOException e) {
                     log.debug("A block stays in memory", e); // a change of the disk's state was logged
                 } catch (RuntimeException | Error e) {
-                    log.error("Unforeseen while a block was staged", e);
+                    log.error("Staging a block failed unexpectedly", e);
                 } finally {
                     queued.remove(block);
                 }
             });
         } catch (RejectedExecutionException e) {
-            log.trace("The mount ends: nothing is staged any more", e);
+            log.trace("The mount ends: nothing more is staged", e);
         }
     }
 
@@ -220,7 +220,7 @@ public final class Reclaim implements AutoCloseable {
                 memory.refuse();
             }
         } catch (RuntimeException | Error e) {
-            log.error("Unforeseen while memory was reclaimed: again in {} ms", PAUSE_MILLIS, e);
+            log.error("Reclaiming memory failed unexpectedly, retrying in {} ms", PAUSE_MILLIS, e);
         }
     }
 

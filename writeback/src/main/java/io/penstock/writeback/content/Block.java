@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The written bytes of one block of a file. They are in memory, in the staging file, or in both; where both have a
- * byte, memory is right. A change of one of its ranges must also change the others. Entirely guarded by the file's
- * lock.
+ * byte, the one in memory is current. A change of one of its ranges must also change the others. Entirely guarded by
+ * the file's lock.
  *
  * <pre>
  *   written ──▶ unstaged, in memory ──staging──▶ staged, in memory ──evicted──▶ staged
@@ -300,7 +300,7 @@ public final class Block {
     public BlockBuffer beginStaging() {
         BlockBuffer source = buffer;
         if (source == null || staging != null) {
-            throw new IllegalStateException("nothing of block " + index + " is to be staged");
+            throw new IllegalStateException("block " + index + " has nothing to stage");
         }
         staging = unstaged;
         unstaged = new Ranges();

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface JournalRecord {
     /**
-     * The file's identity; the last record counts. If it differs from the one before, no earlier {@link Sent} counts any
-     * more.
+     * The file's identity; the last record counts. If it differs from the one before, earlier {@link Sent} records no
+     * longer count.
      *
      * @param namespace of the key: endpoint and bucket
      * @param base the base version
@@ -43,8 +43,8 @@ public sealed interface JournalRecord {
      * The content, as far as it has changed since the last of these. In this order: the bytes from {@code cut} on
      * have been cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
      *
-     * @param baseEnd where the base version ends to count
-     * @param headers that the object is to have whatever it had
+     * @param baseEnd the end of the base version's bytes that still count
+     * @param headers for the object, whatever it had before
      */
     record Written(
             long size,
@@ -70,12 +70,12 @@ public sealed interface JournalRecord {
     /** Nothing is left at the store of the upload with this id. */
     record UploadEnded(String id) implements JournalRecord {}
 
-    /** The content does not count any more: the journal is only there until its uploads are aborted. */
+    /** The content no longer counts: the journal is only there until its uploads are aborted. */
     record Dropped() implements JournalRecord {}
 
     /**
-     * Its name is about to be removed, or to be taken by another file. Not any more if {@link Opened} follows; if
-     * nothing does, a commit that finds another object, or none, has not met another writer's.
+     * Its name is about to be removed, or taken by another file, unless {@link Opened} follows; if nothing does, a
+     * commit that finds another object, or none, has not met another writer's.
      */
     record Withdrawn() implements JournalRecord {}
 
@@ -188,7 +188,7 @@ public sealed interface JournalRecord {
             case 10 -> new InData(from.readInt());
             case 11 -> new Sent(new OperationId(from.readUTF()), from.readLong());
             case 12 -> new Older();
-            default -> throw new IOException("no such record: " + type);
+            default -> throw new IOException("unknown record type: " + type);
         };
     }
 

@@ -101,7 +101,7 @@ public final class Recovery {
                     tryAgain(withoutEnd(name, StagedFile.JOURNAL + StagedFile.UNREADABLE), names);
                 }
             } catch (IOException e) {
-                log.error("The journal {} cannot be read; it stays where it is: {}", name, e.toString());
+                log.error("The journal {} cannot be read; it is left in place: {}", name, e.toString());
             }
         }
         for (String name : names) {

@@ -36,7 +36,7 @@ public final class StagedData {
         record Suspect(DataFile file) implements State {}
 
         /**
-         * It is removed: nothing is written any more.
+         * It is removed: nothing more is written.
          *
          * @param file that readers may still have open; null if none was created
          */
@@ -77,7 +77,7 @@ public final class StagedData {
         try {
             found.setLength(kept.end());
         } catch (IOException e) {
-            log.debug("Bytes past the journalled part of a data file stay", e);
+            log.debug("Bytes after the journalled part of a data file stay", e);
         }
         for (ByteRange range : kept.toList()) {
             for (long block = BlockMap.indexOf(range.offset()); block <= BlockMap.indexOf(range.end() - 1); block++) {
@@ -199,7 +199,7 @@ public final class StagedData {
 
     /**
      * Gives the file to the cache as the file of the committed version. False if the cache does not take it. No journal
-     * may refer to it any more.
+     * may still refer to it.
      */
     public boolean giveTo(PageCache cache, ObjectVersion version, BitSet pages, int[] checksums) {
         try {

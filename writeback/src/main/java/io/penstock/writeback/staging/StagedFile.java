@@ -162,7 +162,7 @@ public final class StagedFile {
             try {
                 compact(current);
             } catch (IOException e) {
-                log.debug("A journal stays as long as it is", e);
+                log.debug("A journal cannot be shortened", e);
             }
         }
     }
@@ -217,7 +217,7 @@ public final class StagedFile {
         }
     }
 
-    /** It waits for people, perhaps for long: it no longer counts towards the staging limit. */
+    /** It waits for people, perhaps for a long time: it no longer counts towards the staging limit. */
     public void uncount() {
         allData().forEach(StagedData::uncount);
     }

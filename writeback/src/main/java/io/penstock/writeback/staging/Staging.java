@@ -59,7 +59,7 @@ public final class Staging implements AutoCloseable {
         return namespace;
     }
 
-    /** Nothing of it is used any more. */
+    /** The folder is no longer used. */
     @Override
     public void close() {
         try {
@@ -67,7 +67,7 @@ public final class Staging implements AutoCloseable {
                 files.close();
             }
         } catch (IOException e) {
-            log.debug("The staging folder is not closed", e);
+            log.debug("The staging folder cannot be closed", e);
         }
     }
 
@@ -77,7 +77,7 @@ public final class Staging implements AutoCloseable {
 
     public DataFolder files() throws IOException {
         if (files == null) {
-            throw new IOException("there is no staging folder that can be written");
+            throw new IOException("there is no writable staging folder");
         }
         return files;
     }

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 public final class StagingFolder {
     private static final WorkingFolder.Kind KIND =
             new WorkingFolder.Kind("staging folder", "write.staging", "--write-staging", """
-                Here lies data that programs have written to a bucket, until it is uploaded. It is no cache:
-                files removed here are lost. The next mount of the bucket goes on with the uploads;
-                "penstock recover BUCKET", with the options or the configuration file of the mount, shows those
-                that cannot go on by themselves, and settles them.
+                This folder holds data that programs have written to a bucket, until it is uploaded. It is not a
+                cache: files removed here are lost. The next mount of the bucket resumes the uploads.
+                "penstock recover BUCKET", with the options or the configuration file of the mount, lists the files
+                that it could not upload, and uploads, exports or discards them.
 
-                The files *.unreadable are not used. Remove them once you have taken from them what you need.\
+                The files *.unreadable are not used. Remove them once you have copied the content you need.\
                 """);
 
     private StagingFolder() {}

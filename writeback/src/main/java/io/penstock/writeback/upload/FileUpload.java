@@ -124,7 +124,7 @@ public final class FileUpload {
     public ObjectVersion commit(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         if (size > MAX_NUMBER * MAX_SIZE) {
-            throw new IOException("'" + key + "' has " + size + " bytes: no store takes that much in 10,000 parts");
+            throw new IOException("'" + key + "' has " + size + " bytes: more than 10,000 parts can hold");
         }
         ObjectVersion original = original(size);
         boolean whole = original != null || size <= partBytes;
@@ -230,7 +230,7 @@ public final class FileUpload {
             if (!sender.restart()) {
                 throw e; // the bucket is missing
             }
-            LOG.warn("The upload of '{}' is gone from the store: it is sent again", key);
+            LOG.warn("The store no longer has the upload of '{}': it is sent again", key);
             decision.postpone();
             return joinPartsOnce(size, condition, decision);
         }
@@ -249,7 +249,7 @@ public final class FileUpload {
             if (areEqual(uploaded)) {
                 throw e;
             }
-            LOG.debug("'{}' goes up once more, in parts of one size: {}", key, e.getMessage());
+            LOG.debug("'{}' is uploaded again, in parts of equal size: {}", key, e.getMessage());
         }
         if (made != null) {
             return withProperties(made, upload, to);

@@ -40,7 +40,7 @@ final class PartSender {
         PLANNED,
         /** A part has started, so the layout is fixed. */
         BEGUN,
-        /** Nothing is sent any more. */
+        /** Nothing more is sent. */
         ENDED
     }
 
@@ -186,7 +186,7 @@ final class PartSender {
         }
     }
 
-    /** Null if nothing must be sent any more. */
+    /** Null if nothing more must be sent. */
     private @Nullable Sending begin(Part part) {
         lock.lock();
         try {
@@ -218,7 +218,7 @@ final class PartSender {
         } catch (ObjectStoreException | IOException | InterruptedException e) {
             finished(part, null, e);
         } catch (RuntimeException | Error e) {
-            LOG.error("Sending part {} of '{}' failed in an unforeseen way", part.number(), key, e);
+            LOG.error("Sending part {} of '{}' failed unexpectedly", part.number(), key, e);
             finished(part, null, new IOException("writing '" + key + "' failed: " + e, e));
         }
     }

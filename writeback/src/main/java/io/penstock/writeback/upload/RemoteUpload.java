@@ -87,7 +87,7 @@ final class RemoteUpload {
                 takeOver(earlier);
                 return earlier.upload();
             } catch (ObjectStoreException.NotFound e) {
-                LOG.info("The upload of '{}' that an earlier run began is gone: it is sent again", key);
+                LOG.info("The store no longer has the upload of '{}' from an earlier run: it is sent again", key);
                 journal.ended(earlier.upload());
             }
         }
@@ -167,7 +167,7 @@ final class RemoteUpload {
         return opened != null;
     }
 
-    /** Aborts the upload at the store. Call when no part is in flight any more: one that arrives later stays. */
+    /** Aborts the upload at the store. Call once no part is in flight: one that arrives later stays. */
     public void abort() throws InterruptedException {
         MultipartUpload upload = opened;
         if (upload == null) {

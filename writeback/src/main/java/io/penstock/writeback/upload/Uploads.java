@@ -96,7 +96,7 @@ public final class Uploads implements AutoCloseable {
         if (partSizes != PartSizes.EQUAL) {
             partSizes = PartSizes.EQUAL;
             LOG.info(
-                    "{} wants all parts of an upload but the last to have one size: it gets them from now on",
+                    "{} requires parts of equal size, except the last; from now on, uploads have such parts",
                     store.bucket());
         }
     }
@@ -118,7 +118,7 @@ public final class Uploads implements AutoCloseable {
         try {
             threads.execute(task);
         } catch (RejectedExecutionException e) {
-            LOG.debug("The mount ends: an upload does not begin any more", e);
+            LOG.debug("The mount ends: no more uploads begin", e);
         }
     }
 
