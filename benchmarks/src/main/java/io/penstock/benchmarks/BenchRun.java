@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What a run of a benchmark starts and writes; all of it is removed at the end, also after a signal. */
+/** The processes and files of a benchmark's run; all are removed at the end, also after a signal. */
 final class BenchRun implements AutoCloseable {
     private final PlaceOptions place;
     private final Resources resources;

@@ -39,7 +39,7 @@ final class Scratch implements AutoCloseable {
 
     /** Deletes a folder and its content; does nothing if it does not exist. */
     static void delete(Path tree) throws IOException {
-        // Never through a mount: its files are somebody's bucket.
+        // Never through a mount: its files belong to a bucket.
         Optional<Path> mounted = MountTable.read().entries().stream()
                 .map(MountTable.Entry::mountPoint)
                 .filter(mountPoint -> mountPoint.startsWith(tree))

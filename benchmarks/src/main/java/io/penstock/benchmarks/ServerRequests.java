@@ -22,7 +22,7 @@ final class ServerRequests implements AutoCloseable {
         this.server = server;
     }
 
-    /** The answered requests; empty if the server is not MinIO, or does not publish its metrics. */
+    /** The served requests; empty if the server is not MinIO, or does not publish its metrics. */
     OptionalLong count() throws IOException, InterruptedException {
         URI endpoint = server.endpoint();
         if (endpoint == null) {

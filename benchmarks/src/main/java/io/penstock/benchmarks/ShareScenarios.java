@@ -66,7 +66,7 @@ final class ShareScenarios {
     }
 
     /**
-     * One node reads what its owners have in their caches. Only bytes from other nodes count; what the reader owns
+     * One node reads data that its owners have in their caches. Only bytes from other nodes count; what the reader owns
      * itself is not counted, so the true rate is slightly higher.
      */
     static Scenario<ShareRig> peer() {

@@ -89,7 +89,7 @@ interface TrainPlace {
     }
 
     /**
-     * A folder that belongs to somebody else: another client's mount, or a bare disk. Data sets that were not there are
+     * A folder that is not Penstock's: another client's mount, or a bare disk. Data sets that were not there are
      * removed.
      */
     final class Folder implements TrainPlace, AutoCloseable {

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /**
  * Training on one kind of accelerator, named as in MLPerf Storage (mlcommons/storage, configs/dlio/workload/NAME.yaml).
- * DLIO brings the configurations for A100 and H100; the others are one of these with other values.
+ * DLIO contains the configurations for A100 and H100; the others are one of these with other values.
  */
 enum TrainWorkload {
     UNET3D_A100(Model.UNET3D, 636_000, "unet3d_a100"),

@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of one object version: its frames in memory, beside its extents on disk, and claims of Missing pages. There
- * is one while the object is open or has frames.
+ * The pages of one object version: its frames in memory, next to its extents on disk, and claims of Missing pages.
+ * There is one while the object is open or has frames.
  *
  * <p>A claim adds a frame where there is none, and then checks again whether the page is on disk. A page is marked as
  * stored before its frame goes, so no claim can slip in between.

@@ -279,7 +279,7 @@ final class PageFrame implements LentBytes.Loan {
         }
     }
 
-    /** Removes the page from memory for all later readers, and returns the memory if nothing uses it any more. */
+    /** Removes the page from memory for all later readers, and returns the memory if nothing uses it. */
     @Nullable
     Chunk evict() {
         return owner.removeFrame(this) ? dropReference() : null;

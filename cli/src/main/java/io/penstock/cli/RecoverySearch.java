@@ -39,7 +39,7 @@ record RecoverySearch(
         return configuration.get(WriteSettings.STAGING);
     }
 
-    /** What was searched in vain, and where else to search. The folder may be missing. */
+    /** Reports where nothing was found, and where else to search. The folder may be missing. */
     List<String> nothing() {
         Path staging = staging();
         List<String> lines = new ArrayList<>();

@@ -155,7 +155,7 @@ final class UmountCommand implements Callable<Integer> {
 
     /**
      * Counts down once all requests have their replies, because the uploads after that may take long. The JDK's own
-     * wait polls processes that are not its children ever more rarely, and takes zombies for alive.
+     * wait polls processes that are not its children less and less often, and counts zombies as alive.
      */
     private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {

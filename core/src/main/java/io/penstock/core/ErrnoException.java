@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An operation of the file system fails with an error number. The message is for the log. The exception has no stack
  * trace: most are the ENOENT of a lookup, an ordinary result that must stay cheap. An unexpected failure is the cause
- * and brings its own trace.
+ * and has its own stack trace.
  */
 public class ErrnoException extends Exception {
     private static final long serialVersionUID = 1L;

@@ -214,7 +214,7 @@ final class Directories {
     private void listAnew(OpenDirectory open) {
         open.rewind(open.view().over(tree.list(open.directory())));
         if (open.isCached()) {
-            kernel.mixed(open.inode()); // its copy is of two listings
+            kernel.mixed(open.inode()); // its copy mixes two listings
         }
     }
 
@@ -327,7 +327,7 @@ final class Directories {
         TAKEN,
         /** The sink has no room for it. */
         FULL,
-        /** Its name has nothing any more. */
+        /** Its name no longer refers to anything. */
         SKIPPED,
         /** The directory was renamed: this entry belongs to the old name. */
         MOVED

@@ -281,7 +281,7 @@ public final class FileSystem implements AutoCloseable {
 
     /**
      * The inode's path from the mount's root, for people: with a leading slash, and a trailing one for a directory.
-     * Null if it has no name any more.
+     * Null if it no longer has a name.
      */
     public @Nullable String pathOf(long inode) {
         Inode found = inodes.get(inode);

@@ -223,7 +223,7 @@ final class Lookups {
         return kept == null ? null : new Shown(resolved.node(), resolved.validNanos(), kept);
     }
 
-    /** Those of a file that the kernel has open: the defaults if never known, unless the store answers soon. */
+    /** Those of a file that the kernel has open: the defaults if never known, unless the store responds soon. */
     private AttributeLookup keptOf(SharedFile open, @Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes known = open.lastKnown(view.keptNow(parent, node));
         if (known != null) {

@@ -105,7 +105,7 @@ final class RecentLinks {
         return attributes.linked(link.file);
     }
 
-    /** Whether it is known to be changed. If nothing is known of it any more, this mount has not changed it. */
+    /** Whether it is known to be changed. If nothing is known of it, this mount has not changed it. */
     private boolean isChanged(long inode, ObjectVersion version) {
         try {
             Node node = resolver.nodeNow(inode);

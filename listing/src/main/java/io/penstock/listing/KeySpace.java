@@ -176,7 +176,7 @@ final class KeySpace {
             page = advance.max(BigInteger.ONE);
         }
 
-        /** Keys leave a run that they all share only at its end: one request instead of many. */
+        /** If all keys share a run of characters, they differ only after it: one request there instead of many. */
         private boolean goesBeyond(int depth) {
             return !full && !(isFixed(depth) && depth + 1 < last && isFixed(depth + 1));
         }

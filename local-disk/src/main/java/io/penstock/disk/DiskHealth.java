@@ -64,7 +64,7 @@ public final class DiskHealth {
         return failures < disk.mostFailures();
     }
 
-    /** Whether to write: the disk is well and has space, or has been left alone for long enough. */
+    /** Whether to write: the disk is healthy and has space, or has been left alone for long enough. */
     public boolean allowsWrite() {
         return !resting || isRested();
     }

@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Directories from which something was removed here. The store may have no key in them any more, but a POSIX directory
+ * Directories from which something was removed here. The store may no longer have a key in them, but a POSIX directory
  * does not vanish with its last file. Each exists until the store shows another object or directory of that name, or
  * until a listing that began {@code metadata.ttl} later does not show it and no file below it is being written. Safe
  * for use by any number of threads.

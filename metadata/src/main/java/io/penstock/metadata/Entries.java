@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entries of one directory by index and by name, built from listing pages in any order. An entry never changes its
  * index. The first entries may be dropped: their names are then unknown, like those not listed yet. (A listing without
- * order may bring a dropped name once more.) Not thread-safe: {@link Listing} guards it.
+ * order may return a dropped name again.) Not thread-safe: {@link Listing} guards it.
  */
 final class Entries {
     private final Directory directory;
@@ -182,7 +182,7 @@ final class Entries {
     private void addDirectory(String prefix, long asOf) {
         String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
         if (Names.isReserved(name)) {
-            marked |= directory.prefix().isEmpty(); // or a probe of the store: then the marker is requested in vain
+            marked |= directory.prefix().isEmpty(); // or the store's probe: the marker is requested in vain
             return;
         }
         String objection = Names.objection(name);

@@ -11,6 +11,6 @@ public enum FetchedAhead {
     EPOCH_ORDER,
     /** They are read at random, so all of them will be needed. */
     WHOLE_DIRECTORY,
-    /** A {@link Warmup} has brought it in. */
+    /** A {@link Warmup} has fetched it. */
     WARMUP
 }

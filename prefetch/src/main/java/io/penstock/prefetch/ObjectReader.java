@@ -111,7 +111,7 @@ public final class ObjectReader implements AutoCloseable {
     private static final class Demand {
         private List<RangeFetch> fetches = List.of();
 
-        /** The exception of the fetch that should have brought this byte; null if there is none. */
+        /** The exception of the fetch that should have delivered this byte; null if there is none. */
         @Nullable
         Exception failureAt(long offset) {
             for (RangeFetch fetch : fetches) {

@@ -221,7 +221,7 @@ final class OpenVersion {
         return false;
     }
 
-    /** The number of Missing pages: a snapshot. Counts to one more than {@code most} at the most. */
+    /** The number of Missing pages: a snapshot. Counts to at most one more than {@code most}. */
     long missingPages(long most) {
         long missing = 0;
         for (long page = 0; page < pages(cached.version().size()) && missing <= most; page++) {

@@ -92,7 +92,7 @@ final class RangeFetch implements PeerSource.Sink {
         }
     }
 
-    /** The failure, if the fetch has failed and should have brought this byte. */
+    /** The failure, if the fetch has failed and should have delivered this byte. */
     @Nullable
     Exception failure(long offset) {
         return offset >= range.offset() && offset < range.end() ? failure : null;

@@ -33,8 +33,9 @@ public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int conc
 
     /**
      * 128 MiB window, 8 MiB ranges, 96 GETs, 4 MiB small files. One connection to S3 carries some 90 MB/s, so 16 ranges
-     * in flight give a stream 10 Gb/s; six such streams run in parallel. Each small file is one GET, which S3 answers
-     * after 25 ms: 96 slots fetch 3,500 of them a second. On larger machines a mount's default settings are higher.
+     * in flight give a stream 10 Gb/s; six such streams run in parallel. Each small file is one GET, to which S3
+     * responds after 25 ms: 96 slots fetch 3,500 of them a second. On larger machines a mount's default settings are
+     * higher.
      */
     public static final ReadaheadConfig DEFAULT = new ReadaheadConfig(128 * MIB, 8 * MIB, 96, 4 * MIB);
 }

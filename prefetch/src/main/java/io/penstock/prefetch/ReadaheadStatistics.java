@@ -5,7 +5,7 @@ package io.penstock.prefetch;
  *
  * @param demandGets range GETs made because a reader waited
  * @param readaheadGets range GETs made ahead of a stream
- * @param cancelledGets fetches cancelled because no reader had the object open any more; some had not begun their GET
+ * @param cancelledGets fetches cancelled because no reader still had the object open; some had not begun their GET
  * @param failedGets fetches that failed
  * @param bytesFetched bytes that arrived, for demand and readahead
  * @param readaheadBytes bytes claimed for readahead

@@ -62,7 +62,7 @@ final class RunningStreams {
         share();
     }
 
-    /** The stream needs no share any more: its file has ended or is closed, or it is no longer a stream. */
+    /** The stream no longer needs a share: its file has ended or is closed, or it is no longer a stream. */
     void ended(Stream stream) {
         if (stream.shares) {
             remove(stream);

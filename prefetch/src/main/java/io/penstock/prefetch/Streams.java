@@ -42,7 +42,7 @@ final class Streams {
     /** The limit of {@link #randomness}: however long reads were random, a few runs that continue end that. */
     private static final int MAX_RANDOMNESS = 2 * RANDOM_AFTER;
 
-    /** The number of bytes that decide whether a file is streamed. */
+    /** The number of most recently read bytes that decide whether a file is streamed. */
     private static final long OF_LATE = 4 * LONG_RUN;
 
     private final Supplier<ReadaheadConfig> limits;
@@ -133,7 +133,7 @@ final class Streams {
         }
     }
 
-    /** The file is closed: none of its streams runs any more. */
+    /** The file is closed: none of its streams runs. */
     synchronized void close() {
         runs.forEach(running::ended);
         runs.clear();

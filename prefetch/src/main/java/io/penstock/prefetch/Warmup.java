@@ -16,10 +16,11 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings object versions onto the cache's disk, in the order given, with as many concurrent GETs as the mount may have.
- * GETs that a reader waits for go first, and those of readahead take turns with these. Pages on the disk cost no GET.
+ * Fetches object versions onto the cache's disk, in the order given, with as many concurrent GETs as the mount may
+ * have. GETs that a reader waits for go first, and those of readahead take turns with these. Pages on the disk cost no
+ * GET.
  *
- * <p>Pages brought in are not evicted before {@link #close}, so none displaces another.
+ * <p>Fetched pages are not evicted before {@link #close}, so none displaces another.
  *
  * <p>Confined to one thread, which an interrupt ends; only {@link #bytes} is for any thread.
  */
@@ -52,7 +53,7 @@ public final class Warmup implements AutoCloseable {
         CHANGED,
         /** The store no longer has the object. */
         GONE,
-        /** Pinned versions and those brought in leave no room for it: nothing of it was fetched. */
+        /** Pinned and fetched versions leave no room for it: nothing of it was fetched. */
         NO_ROOM,
         /** The cache's disk has not accepted all of it: it is full, slow or sick. */
         NOT_STORED,
@@ -67,7 +68,7 @@ public final class Warmup implements AutoCloseable {
         void done(ObjectVersion version, Outcome outcome, @Nullable Exception why);
     }
 
-    /** A version that is being brought in. */
+    /** A version that is being fetched. */
     private static final class Coming {
         final OpenVersion object;
         final ObjectVersion version;
@@ -105,7 +106,7 @@ public final class Warmup implements AutoCloseable {
         return bytes.sum();
     }
 
-    /** Begins to bring a version in. Waits for a slot, for memory, and for the disk where it is far behind. */
+    /** Begins to fetch a version. Waits for a slot, for memory, and for the disk where it is far behind. */
     public void bring(ObjectVersion version) throws InterruptedException {
         if (!session.add(fetcher.namespace(), version)) {
             listener.done(version, Outcome.NO_ROOM, null);
@@ -118,7 +119,7 @@ public final class Warmup implements AutoCloseable {
         settle(MOST_OPEN);
     }
 
-    /** Waits until everything that can be brought in is there. */
+    /** Waits until everything that can be fetched is there. */
     public void finish() throws InterruptedException {
         settle(0);
     }

@@ -49,7 +49,7 @@ final class PeerFailure extends Exception {
         return cause;
     }
 
-    /** Whether the node may be asked again immediately: it seems well, but lacks these bytes now. */
+    /** Whether the node may be asked again immediately: it seems healthy, but lacks these bytes now. */
     boolean isNoFault() {
         return !isFault;
     }

@@ -50,7 +50,7 @@ final class ProvenNodes {
     private final LongSupplier nanoTime;
     private final Semaphore checks = new Semaphore(CHECKS, true);
 
-    /** By name, then by hash of the proof: the store's answer. */
+    /** By name, then by hash of the proof: the store's response. */
     @GuardedBy("this")
     private final Map<String, Map<String, Answer>> names = new HashMap<>();
 
@@ -101,7 +101,7 @@ final class ProvenNodes {
         return asked;
     }
 
-    /** Drops expired answers; if that leaves no room for another name, also names without a valid proof. */
+    /** Drops expired responses; if that leaves no room for another name, also names without a valid proof. */
     @GuardedBy("this")
     private void sweep() {
         long now = nanoTime.getAsLong();
@@ -121,7 +121,7 @@ final class ProvenNodes {
         return names.values().stream().mapToInt(Map::size).sum();
     }
 
-    /** The store's answer about one proof of one node. */
+    /** The store's response about one proof of one node. */
     private final class Answer {
         /** Written under this lock, like the two others. */
         private volatile boolean holds;
@@ -133,7 +133,7 @@ final class ProvenNodes {
         /** A nanoTime; null before the store was asked. */
         private volatile @Nullable Long until;
 
-        /** Other requests of the node wait for the answer. */
+        /** Other requests of the node wait for the response. */
         synchronized boolean get(String proof) throws ObjectStoreException, BusyException, InterruptedException {
             if (until == null || isOver()) {
                 askInTurn(proof);

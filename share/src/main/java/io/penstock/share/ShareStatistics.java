@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * @param members in the order of their addresses, this node among them
  * @param bytesFromPeers bytes that other nodes delivered
- * @param requestsToPeers requests that other nodes answered
+ * @param requestsToPeers requests that other nodes served
  * @param fallbacks how often the store was asked for another node's bytes, by cause; has all causes
  * @param requestsServed requests answered for other nodes
  * @param bytesServed bytes sent to other nodes
@@ -58,7 +58,7 @@ public record ShareStatistics(
         LIMITED,
         /** No connection could be made, or it broke, as it does where the node's store fails within a response. */
         UNREACHABLE,
-        /** It did not answer, or sent too slowly. */
+        /** It did not respond, or sent too slowly. */
         TIMEOUT,
         /** It had no room or no bandwidth. */
         BUSY,

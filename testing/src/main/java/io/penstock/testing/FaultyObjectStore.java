@@ -60,7 +60,7 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         planned.add(new Planned(call -> random.nextDouble() < probability ? fault.apply(call) : null, true));
     }
 
-    /** No call fails any more. */
+    /** From now on no call fails. */
     public synchronized void heal() {
         planned.clear();
     }

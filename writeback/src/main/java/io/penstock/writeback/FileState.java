@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object
  *             NAMED, HELD ──withdraw──▶ WITHDRAWN           the name is about to be removed or replaced
  *             WITHDRAWN ──reinstate──▶ as before            that failed
- *             WITHDRAWN ──detach──▶ DETACHED                that succeeded: nothing is committed any more
+ *             WITHDRAWN ──detach──▶ DETACHED                that succeeded: nothing more is committed
  *             NAMED, DETACHED ──last handle, nothing to commit──▶ ENDED
  *             any ──the mount ends, and no commit runs──▶ ENDED
  *
@@ -38,7 +38,7 @@ final class FileState {
          */
         record Withdrawn(Name before) implements Name {}
 
-        /** The name is gone: nothing is committed any more. */
+        /** The name is gone: nothing more is committed. */
         record Detached() implements Name {}
 
         /** No handle is left, and nothing remains to be committed. */
@@ -263,7 +263,7 @@ final class FileState {
     void detach() {
         if (!isEnded()) {
             name = new Name.Detached();
-            commits = switch (commits) { // no commit is requested any more
+            commits = switch (commits) { // no commit is requested now
                 case Commits.Idle _ -> IDLE;
                 case Commits.Running(Commit commit, var _) -> new Commits.Running(commit, null);
                 case Commits.Yielding(Commit leaving, var _) -> new Commits.Yielding(leaving, null);

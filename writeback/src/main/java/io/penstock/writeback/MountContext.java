@@ -60,7 +60,7 @@ record MountContext(
         return clock.instant();
     }
 
-    /** Whether the mount ends: then nothing is committed any more. */
+    /** Whether the mount ends: then nothing more is committed. */
     boolean isClosed() {
         return background.isClosed();
     }

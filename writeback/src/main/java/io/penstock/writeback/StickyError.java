@@ -29,7 +29,7 @@ final class StickyError {
         }
     }
 
-    /** Nothing can fix it any more: every caller receives it. */
+    /** Nothing can fix it: every caller receives it. */
     void setPermanent(Exception failure) {
         error = failure;
         permanent = failure;

@@ -103,8 +103,8 @@ public final class DataFiles {
     }
 
     /**
-     * The object's file was removed from outside, so none of its pages is stored. The log must record this before the
-     * new file, which does not have these pages.
+     * The object's file was removed by another program, so none of its pages is stored. The log must record this before
+     * the new file, which does not have these pages.
      */
     private void gone(ObjectExtents object) throws IOException {
         for (Extent extent : object.stored().extents()) {
@@ -166,7 +166,7 @@ public final class DataFiles {
             open(object).punch(start, geometry.start(last) + object.pageLength(last) - start);
             return true;
         } catch (NoSuchFileException e) {
-            return true; // removed from outside: its space is free
+            return true; // removed by another program: its space is free
         } catch (NoHolesException e) {
             return false;
         }

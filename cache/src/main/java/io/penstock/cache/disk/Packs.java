@@ -108,7 +108,7 @@ public final class Packs {
                 store.left(before); // last: a crash before the index has the new place leaves the old one
             }
             if (!written) {
-                leave(page.extent().object()); // perhaps its file was removed from outside
+                leave(page.extent().object()); // perhaps another program removed its file
             }
             store.unpin(page.extent());
         }
@@ -169,7 +169,7 @@ public final class Packs {
     private boolean takePages(Extent extent, long position, int length) throws IOException {
         int last = PageGeometry.PACKS.pageAt(position + length - 1);
         for (int page = PageGeometry.PACKS.pageAt(position); page <= last; page++) {
-            // Not isStored: if the file was removed from outside, the page has lost everything in it.
+            // Not isStored: if another program removed the file, the page has lost everything in it.
             if (!extent.isAllocated(page)) {
                 if (!space.take(extent, page)) {
                     return false;

@@ -20,7 +20,7 @@ public final class ReadSlots {
         slots = new Semaphore(count);
     }
 
-    /** For reads that block their carrier until the disk answers. Half of the carriers are left to other threads. */
+    /** For reads that block their carrier until the disk responds. Half of the carriers are left to other threads. */
     static ReadSlots holdingCarriers() {
         return new ReadSlots(Math.max(1, CARRIERS / 2));
     }

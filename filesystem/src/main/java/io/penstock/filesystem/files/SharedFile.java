@@ -490,7 +490,7 @@ public final class SharedFile implements KernelContent.Holder {
     private void lose() {
         if (state != State.ENDED) {
             ObjectAttributes known = lastKnown(null);
-            attributes = known == null ? ObjectAttributes.NONE : known; // the key's will be another file's
+            attributes = known == null ? ObjectAttributes.NONE : known; // those of the key will be another file's
             own = new Times(modified(), changed());
             become(State.REMOVED, () -> {});
         }

@@ -229,7 +229,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
-    /** Waits for the end of those files of the inode that are ending and cannot be joined any more. */
+    /** Waits for those files of the inode that are ending, which can no longer be joined. */
     public void awaitEnds(Inode inode) throws InterruptedException {
         for (SharedFile file : of(inode.number())) {
             file.awaitEnd();

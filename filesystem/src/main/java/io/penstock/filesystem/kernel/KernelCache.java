@@ -25,8 +25,8 @@ public interface KernelCache {
     boolean forgetsDirectories();
 
     /**
-     * Asks the kernel to forget this inode, which it has known for long, if no process uses it. Until then the inode
-     * takes memory here. A hint: it may be skipped if there are more notices than the kernel takes.
+     * Asks the kernel to forget this inode, which it has known for a long time, if no process uses it. Until then the
+     * inode takes memory here. A hint: it may be skipped if there are more notices than the kernel takes.
      *
      * @param inode not open if it is a file; a directory only where it {@link #forgetsDirectories}
      * @param name by which it was looked up in {@code parent}

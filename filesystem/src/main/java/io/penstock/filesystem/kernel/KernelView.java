@@ -191,7 +191,7 @@ public final class KernelView {
     /**
      * A handle that was opened for caching or passed through is closed.
      *
-     * @return the file if nothing is passed through to it any more: the caller must close it
+     * @return the file if nothing is passed through to it now: the caller must close it
      */
     public @Nullable BackingFile close(Inode inode) {
         synchronized (inode) {
@@ -262,7 +262,7 @@ public final class KernelView {
     }
 
     /**
-     * The store does not have this version any more.
+     * The store no longer has this version.
      *
      * @param isGone whether it has no other version either
      */

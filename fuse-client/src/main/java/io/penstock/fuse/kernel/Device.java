@@ -42,7 +42,7 @@ final class Device implements AutoCloseable {
         }
     }
 
-    /** @return 0, or an error number negated: ENOENT if no process waits for this reply any more */
+    /** @return 0, or an error number negated: ENOENT if no process waits for this reply */
     int write(long address, int size) {
         while (Native.C.write(fd, address, size) < 0) {
             int error = Native.error();

@@ -53,7 +53,7 @@ record DeviceMount(KernelMount kernel, Session session, String description, Cach
     }
 
     /**
-     * When no program uses the mount any more, the kernel drops its pages, but waits for pages that are being read
+     * When the last program stops using the mount, the kernel drops its pages, but waits for pages that are being read
      * ahead although no program wants them.
      */
     private void giveUpReadahead() {

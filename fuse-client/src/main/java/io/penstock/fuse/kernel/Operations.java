@@ -14,7 +14,7 @@ interface Operations {
     int NO_REPLY = NoWait.WOULD_WAIT + 1;
 
     /**
-     * Replies. While it waits, an interrupt means that no process wants the reply any more.
+     * Replies. While it waits, an interrupt means that no process wants the reply.
      *
      * @param mayWait if not, replies only if that needs no waiting
      * @return a result, {@link #NO_REPLY} or, only if it may not wait, {@link NoWait#WOULD_WAIT}

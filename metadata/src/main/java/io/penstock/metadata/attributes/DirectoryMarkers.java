@@ -52,7 +52,7 @@ public final class DirectoryMarkers implements AutoCloseable {
     /** An attempt fails if another node changes the same marker at the same time. */
     private static final int ATTEMPTS = 4;
 
-    /** How long to wait for the store where its answer is not essential. */
+    /** How long to wait for the store where its response is not essential. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** For calls with a single attempt, which the connection's timeouts end. */

@@ -35,7 +35,7 @@ public final class ControlClient {
      * The result of a command.
      *
      * @param arguments written by Jackson as a JSON object
-     * @throws IOException if the process does not answer: it has ended, or belongs to another user
+     * @throws IOException if the process does not respond: it has ended, or belongs to another user
      * @throws RefusedException if it refuses; the message gives the reason
      */
     public JsonNode ask(String command, Object arguments) throws IOException, RefusedException {

@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers other processes' commands about this mount, on a Unix domain socket. A connection carries one request and one
+ * Serves other processes' commands about this mount, on a Unix domain socket. A connection carries one request and one
  * response, each a JSON object on one line: {@code {"version":1,"command":"set","arguments":{…}}}, and {@code
  * {"version":1,"result":…}} or {@code {"version":1,"error":"why"}}.
  *

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The numbers that a mount reports: the one list of which the metrics, the texts of {@code penstock stats} and
+ * The numbers that a mount reports: the one list from which the metrics, the texts of {@code penstock stats} and
  * docs/STATISTICS.md are made. Each is a field of {@link MountStatistics} as JSON, named by its path, or computed from
  * such fields. A {@code *} in a path matches every name, and the {@code *} at the same place in the labels is that
  * name: one statistic for each kind of call, for instance.
@@ -268,7 +268,7 @@ public enum Statistic {
      * Its value, in bytes, seconds or so many; 0 if the mount does not have it.
      *
      * @param all a mount's {@link MountStatistics} as JSON
-     * @param keys for each {@code *} of the path the name that it stands for; the sum over all names where it is absent
+     * @param keys for each {@code *} of the path the name that replaces it; the sum over all names where it is absent
      */
     public double of(JsonNode all, String... keys) {
         if (function != null) {

@@ -81,7 +81,9 @@ final class MountMeters {
         }
     }
 
-    /** Whether the mount has it now: once it is out of date, the listing of the whole bucket has no share, for one. */
+    /**
+     * Whether the mount has it now: for example, the listing of the whole bucket has no share once it is out of date.
+     */
     private boolean has(Statistic statistic, List<String> keys) {
         return statistic.keys(now).contains(keys);
     }

@@ -20,7 +20,7 @@ final class OtlpExporter implements Exporter {
     /** The path of metrics if the URL has none, from the protocol's specification, "OTLP/HTTP Request". */
     private static final String PATH = "/v1/metrics";
 
-    /** A receiver that does not answer must not keep a mount's process alive. */
+    /** A receiver that does not respond must not keep a mount's process alive. */
     private static final Duration END_PATIENCE = Duration.ofSeconds(3);
 
     private static final Logger log = LoggerFactory.getLogger(OtlpExporter.class);

@@ -50,7 +50,7 @@ public final class StopSignal implements AutoCloseable {
     /**
      * Sets the mount that a signal unmounts from now on.
      *
-     * @param hurry runs first: later waits must not take long any more
+     * @param hurry runs first: after it, waits must not take long
      * @param leave runs last, if the process exits before everything is closed
      */
     public void unmounts(Mount target, Runnable hurry, Runnable leave) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings files into the cache. */
+/** Fetches files into the cache. */
 final class WarmJob extends FileJob {
     private static final Logger log = LoggerFactory.getLogger(WarmJob.class);
 

@@ -35,8 +35,8 @@ public final class MountHealth {
      * @param mountPoint as in the mount table
      * @param alive whether a process serves it
      * @param description the features that its process negotiated with the kernel
-     * @param statistics null if the process did not answer
-     * @param silence a message that the process did not answer, and why; empty if it did
+     * @param statistics null if the process did not respond
+     * @param silence a message that the process did not respond, and why; empty if it did
      */
     public record Facts(
             String mountPoint,

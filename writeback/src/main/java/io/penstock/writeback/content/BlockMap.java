@@ -262,7 +262,7 @@ public final class BlockMap {
 
     // ---- from one version below to the next
 
-    /** The current content is held to be committed. */
+    /** A commit of the current content begins. */
     public void commitBegins() {
         sinceCommit = new Removals();
     }

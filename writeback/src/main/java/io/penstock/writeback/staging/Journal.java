@@ -11,8 +11,8 @@ import java.util.function.Consumer;
  */
 public final class Journal implements AutoCloseable {
     /**
-     * A journal of 64 MiB is to say the same in less. Reading it takes a second at the most when a node comes back, and a
-     * program gets here by some 100,000 fsyncs of a file that it keeps open.
+     * A journal that reaches 64 MiB is compacted: reading one takes a second at most when a node restarts. A program
+     * reaches that size with some 100,000 fsyncs of one open file.
      */
     private static final RecordLog.Format<JournalRecord> FORMAT = new RecordLog.Format<>(
             0x50454e53_4a4e4c_02L, // "PENSJNL", version 2

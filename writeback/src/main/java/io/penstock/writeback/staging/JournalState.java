@@ -150,7 +150,7 @@ public final class JournalState implements Consumer<JournalRecord> {
         return opened;
     }
 
-    /** The last; null if nothing was made durable, or if it does not count any more. */
+    /** The last; null if nothing was made durable, or if it no longer counts. */
     @Nullable
     public Written written() {
         return written;
@@ -195,7 +195,7 @@ public final class JournalState implements Consumer<JournalRecord> {
         return failed == null ? null : failed.reason();
     }
 
-    /** The upload that a commit can go on with; null if there is none. */
+    /** The upload that a commit can continue; null if there is none. */
     @Nullable
     public JournalledUpload upload() {
         UploadCreated last = uploads.peek();

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a {@link StagedFile} has a journal. It is created with its first record, and exists until a crash must leave
- * nothing of the file any more. Safe for use by any number of threads.
+ * nothing of the file. Safe for use by any number of threads.
  *
  * <pre>
  *   NONE ──first record──▶ OPEN ──forget──▶ NONE                         the content is committed, or its name is gone
@@ -38,7 +38,7 @@ final class StagedJournal {
          */
         record Dropped(int number, State next) implements State {}
 
-        /** No journal will be created any more. */
+        /** No more journals will be created. */
         record Gone() implements State {}
     }
 
