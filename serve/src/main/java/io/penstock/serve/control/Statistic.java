@@ -231,7 +231,8 @@ public enum Statistic {
         }
         this.help = help;
         this.path = path;
-        boolean isNanos = !path.isEmpty() && path.getLast().toLowerCase(Locale.ROOT).endsWith("nanos");
+        boolean isNanos =
+                !path.isEmpty() && path.getLast().toLowerCase(Locale.ROOT).endsWith("nanos");
         this.divisor = isNanos ? 1e9 : 1;
         this.function = function;
     }
