@@ -26,7 +26,7 @@ class HoldersTest {
 
     @Test
     void describe_nobody_saysWhatToTry() {
-        assertThat(describe()).contains("waits for the store", "fuser -vm /mnt/x");
+        assertThat(describe()).contains("wait for the store", "fuser -vm /mnt/x");
     }
 
     @Test

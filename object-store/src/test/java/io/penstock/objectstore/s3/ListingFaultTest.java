@@ -153,7 +153,7 @@ final class ListingFaultTest {
 
             assertThatThrownBy(() -> list(impatient))
                     .isInstanceOf(ObjectStoreException.Unavailable.class)
-                    .hasMessageContaining("something else");
+                    .hasMessageContaining("it is not a listing");
         }
     }
 
