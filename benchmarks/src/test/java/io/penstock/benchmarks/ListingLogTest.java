@@ -30,8 +30,8 @@ class ListingLogTest {
     @Test
     void log_ofAListingThatFailed_isRefused() {
         assertThatThrownBy(() -> ListingLog.parse(MOUNTED
-                        + "2026-11-24T02:00:01.000Z WARN  [] FlatListing: s3://whole/ is not listed as a whole, but"
-                        + " each folder when it is entered: no access\n"))
+                        + "2026-11-24T02:00:01.000Z WARN  [] FlatListing: s3://whole/ is not listed as a whole: no"
+                        + " access. Each folder is listed when it is first used.\n"))
                 .isInstanceOf(BenchException.class)
                 .hasMessageContaining("no access");
     }

@@ -127,7 +127,8 @@ final class PageReads {
             long _ = pages.waitForMemory(frame);
             return load(stored, frame, offset, to, loans);
         }
-        // Loading whole pages takes a fifth of the CPU per byte of small reads: it bypasses the kernel's cache (ADR 3).
+        // Per byte, loading whole pages takes a fifth of the CPU time of small reads: it bypasses the kernel's cache
+        // (ADR 3).
         if (how == FromDisk.SEQUENTIAL && to.remaining() >= READAHEAD_BYTES) {
             PageFrame frame = tryFrame(page);
             if (frame != null) {

@@ -224,7 +224,7 @@ final class RecoverCommand implements Callable<Integer> {
             }
             spec.commandLine()
                     .getErr()
-                    .println(Printable.text("penstock: " + e.getMessage() + "; continuing without it"));
+                    .println(Printable.text("penstock: " + e.getMessage() + "; continuing without the bucket"));
             return new RefusingObjectStore(plan.target().bucket(), e);
         }
     }
@@ -370,12 +370,13 @@ final class RecoverCommand implements Callable<Integer> {
         return "'" + file.key() + "' (" + ByteSizes.print(file.size()) + ")";
     }
 
-    /** Files that cannot be handled here are listed for the user. */
+    /** Says where an unreadable file's data and journal are: the user must rescue them by hand. */
     private static String describe(UnreadableFile file) {
         String key = file.key() == null ? "A file with an unknown name" : "'" + file.key() + "'";
         String data = file.data() == null ? "" : "; the written data is in " + file.data();
         return key + " cannot be read: " + file.reason() + data + "; its journal is " + file.journal()
-                + ". A later version may be able to read it; otherwise copy the content that you need, and remove both";
+                + ". A later version may be able to read it; otherwise "
+                + (file.data() == null ? "remove the journal" : "copy the data that you need, and remove both files");
     }
 
     /** Objects committed here appear at the next mount. */

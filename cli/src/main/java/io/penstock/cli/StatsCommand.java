@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
         name = "stats",
         description = {
             "Shows the activity of a mount until q or Ctrl-C: the sources of reads, bytes fetched and uploaded,"
-                    + " memory and disk usage, call latencies, and cost. If the output is not a terminal, or one that"
-                    + " cannot rewrite lines ($TERM), prints a line each second.",
+                    + " memory and disk usage, call latencies, and cost. If the output is not a terminal, or is a"
+                    + " terminal that cannot rewrite lines ($TERM), prints a line each second.",
             "",
             "Reads that the kernel answers, from its page cache or from cached files that it reads itself"
                     + " (passthrough), do not reach the mount and are not counted. docs/OPERATIONS.md explains the"

@@ -57,7 +57,7 @@ class DemoListingTest {
 
     @Test
     void await_aListingThatFails_tellsWhy() {
-        METADATA.warn("s3://b/ is not listed as a whole, but each folder when it is entered: no access");
+        METADATA.warn("s3://b/ is not listed as a whole: no access. Each folder is listed when it is first used.");
         assertThatThrownBy(() -> listing.await(AT_ONCE))
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("no access");

@@ -57,7 +57,7 @@ public record OwnCertificate(Path keyStore, Path caFile) {
         Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(keytool.getInputStream().readAllBytes(), UTF_8);
         if (keytool.waitFor() != 0) {
-            throw new IOException("no certificate can be made: " + said.strip());
+            throw new IOException("cannot create a certificate: " + said.strip());
         }
     }
 }

@@ -148,7 +148,7 @@ final class AttributeChanges {
         return (permissions & dropped) == 0 ? attributes : attributes.withPermissions(permissions & ~dropped);
     }
 
-    /** A program that may not keep these bits writes to a file, which is open for writing. Never waits. */
+    /** Drops set-user-ID and set-group-ID when a program that may not keep them writes to an open file. Never waits. */
     void dropSetIds(SharedFile file) {
         ObjectAttributes before = file.attributes();
         ObjectAttributes after = withoutSetIds(before);

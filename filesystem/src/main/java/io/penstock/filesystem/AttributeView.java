@@ -312,7 +312,8 @@ final class AttributeView {
             allowed = (bits & mask) == mask;
         }
         if (!allowed) {
-            throw new ErrnoException(Errno.EACCES, "user %d may not do %o with mode %o".formatted(uid, mask, mode));
+            throw new ErrnoException(
+                    Errno.EACCES, "access denied: user %d requested %o, the mode is %o".formatted(uid, mask, mode));
         }
     }
 
@@ -336,7 +337,9 @@ final class AttributeView {
         if (config.allowedUsers() == AllowedUsers.ALL && !isWritten && (shown & OTHERS & ~mode) != 0) {
             throw new ErrnoException(
                     Errno.EPERM,
-                    "modes are not stored: all have mode %o, and %o would allow others less".formatted(shown, mode));
+                    ("modes are not stored: the mode stays %o, and %o would wrongly suggest that others have fewer"
+                                    + " rights")
+                            .formatted(shown, mode));
         }
     }
 

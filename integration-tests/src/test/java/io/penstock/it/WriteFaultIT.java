@@ -328,7 +328,8 @@ final class WriteFaultIT {
             mount.awaitLog("'file' could not be committed");
             mount.terminate();
         }
-        assertThat(recover.waiting("--list")).contains("'file' (20MiB)", bucket.name(), "continuing without it");
+        assertThat(recover.waiting("--list"))
+                .contains("'file' (20MiB)", bucket.name(), "continuing without the bucket");
         assertThat(recover.run("--commit").exit()).isEqualTo(1);
         recover.run("--export", scratch.resolve("out").toString()).orThrow();
         try (InputStream in = Files.newInputStream(scratch.resolve("out").resolve("file"))) {

@@ -27,7 +27,7 @@ public final class WholeListing implements AutoCloseable {
     /** The number of refused prefixes after which it gives up: each costs one or two requests. */
     private static final int MOST_REFUSED = 1_000;
 
-    /** Bytes of a table: two million names. */
+    /** Building a larger table leaves enough garbage to collect at once: about two million names, in bytes. */
     private static final long WORTH_COLLECTING = 64L << 20;
 
     private final ObjectStore store;

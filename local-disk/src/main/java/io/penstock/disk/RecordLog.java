@@ -58,7 +58,7 @@ public final class RecordLog<R> implements AutoCloseable {
     @GuardedBy("this")
     private long end;
 
-    /** Records that have not yet been written at the end. */
+    /** Encoded records not yet written to the file, at {@link #end}. */
     @GuardedBy("this")
     private final ByteArrayOutputStream unwritten = new ByteArrayOutputStream();
 

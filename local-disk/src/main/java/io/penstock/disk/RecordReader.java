@@ -180,7 +180,7 @@ final class RecordReader<R> {
         if (position < pieceStart || position + wanted > pieceStart + piece.limit()) {
             fill(position, wanted);
             if (piece.limit() < wanted) {
-                throw new EOFException("the log has become shorter than " + size);
+                throw new EOFException("the log was cut off while it was being read: it had " + size + " bytes");
             }
         }
         return piece.slice(Math.toIntExact(position - pieceStart), wanted);

@@ -287,7 +287,10 @@ public final class Listing {
         entries.doubt(name);
     }
 
-    /** Like {@link #doubt}, for a name that readers see as changed here: another opendir may share the listing. */
+    /**
+     * Like {@link #doubt}, for a name changed here: readers see the change, so the next opendir may still share the
+     * listing.
+     */
     synchronized void forget(String name) {
         entries.forget(name);
     }

@@ -10,7 +10,7 @@ public interface ObjectIndex {
     Instant asOf();
 
     /**
-     * Passes all objects to the receiver, in any order. Of objects with the same key the one modified last is valid.
+     * Passes all objects to the receiver, in any order. If several have the same key, the one modified last is valid.
      *
      * @throws IOException with a message for the user if the index cannot be read
      */

@@ -389,6 +389,6 @@ final class Preloader {
     }
 
     private void logFailure(@Nullable String why) {
-        LOG.warn("{} is not listed as a whole, but each folder when it is entered: {}", what, why);
+        LOG.warn("{} is not listed as a whole: {}. Each folder is listed when it is first used.", what, why);
     }
 }

@@ -299,10 +299,10 @@ public final class Settings {
     public static final Setting<String> ATTRIBUTES = Setting.of(
                     "metadata.attributes",
                     choice("ignore", "keep", "all"),
-                    "Whether modes, owners, times, links and extended attributes are stored in object metadata: keep,"
+                    "Whether modes, owners, times, links and extended attributes are stored in object metadata. keep:"
                             + " yes, at the cost of one more HEAD for each file looked up in a directory where a mount"
-                            + " has stored any; all, yes, and those stored by other programs (AWS DataSync, s3fs,"
-                            + " rclone) are shown too, at the cost of a HEAD for each file; ignore, no.")
+                            + " has stored any. all: yes, and those stored by other programs (AWS DataSync, s3fs,"
+                            + " rclone) are shown too, at the cost of a HEAD for each file. ignore: no.")
             .withDefault("keep");
 
     public static final Setting<Boolean> READ_ONLY = Setting.of(
@@ -403,7 +403,7 @@ public final class Settings {
     public static final Setting<Path> ACCESS_LOG = Setting.of(
             "log.access",
             path(),
-            "A file with a line for each call of the kernel: time, call, offset, bytes, result, microseconds, path."
+            "A file with one line for each call from the kernel: time, call, offset, bytes, result, microseconds, path."
                     + " {mount} is replaced as in log.file.");
 
     /** Settings that belong together, as the help and the documentation show them. */

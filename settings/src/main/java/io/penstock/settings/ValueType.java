@@ -223,7 +223,7 @@ public final class ValueType<T> {
     static ValueType<URI> proxy() {
         return new ValueType<>(
                 "<url>",
-                "a proxy's address with its port such as http://proxy.example.com:3128, without a path",
+                "a proxy's address with its port, such as http://proxy.example.com:3128, without a path",
                 false,
                 checked(ValueType::serverOrNull, uri -> uri.getPort() > 0),
                 URI::toString);

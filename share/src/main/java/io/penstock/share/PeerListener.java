@@ -123,7 +123,7 @@ final class PeerListener implements AutoCloseable {
         try {
             Thread.sleep(PAUSE);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // which nobody does
+            Thread.currentThread().interrupt(); // cannot happen: nobody interrupts this thread
         }
     }
 
@@ -233,7 +233,7 @@ final class PeerListener implements AutoCloseable {
         open.forEach(ServerConnection::close);
         try {
             if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("requests of other nodes did not end within {} s of being cancelled", CLOSE_SECONDS);
+                LOG.warn("Requests from other nodes did not end within {} s of being cancelled", CLOSE_SECONDS);
             }
         } catch (InterruptedException e) {
             interrupted = true;

@@ -180,7 +180,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 file.succeeded(this, made.version, made.hasHeaders);
             }
         } catch (InterruptedException e) {
-            failure = new IOException("'" + key + "' is not committed: the mount ends", e);
+            failure = new IOException("'" + key + "' was not committed: the mount is ending", e);
         } catch (Exception e) {
             failure = e;
         } catch (Error e) { // waiting callers would wait forever

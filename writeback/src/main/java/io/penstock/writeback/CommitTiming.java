@@ -31,8 +31,8 @@ record CommitTiming(long firstPause, long longestPause, long patience, long dela
     /**
      * When the next attempt in the background is due.
      *
-     * @param notBefore by the clock of nanoseconds
-     * @param pause how long to wait after that if the attempt fails
+     * @param notBefore {@link System#nanoTime} of the earliest attempt
+     * @param pause how long to wait after a failed attempt
      */
     record RetrySchedule(long notBefore, long pause, long longestPause) {
         RetrySchedule afterFailure() {

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes the bytes of one file. Under the same hold of the file's lock it reports each change to the file's state and
- * to the upload: otherwise a commit could use a part with the old bytes. Safe for use by any number of threads.
+ * Changes the bytes of one file. It reports each change to the file's state and to the upload before it releases the
+ * file's lock: otherwise a commit could use a part with the old bytes. Safe for use by any number of threads.
  */
 final class ContentWrites implements BlockMemory.Writer {
     private final FileCommits commits;

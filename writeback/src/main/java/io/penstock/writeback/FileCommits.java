@@ -162,7 +162,7 @@ final class FileCommits {
         try {
             context.background().execute(commit);
         } catch (RejectedExecutionException e) {
-            ended(commit, new IOException("'" + state.key() + "' is not committed: the mount ends", e));
+            ended(commit, new IOException("'" + state.key() + "' was not committed: the mount is ending", e));
         }
     }
 

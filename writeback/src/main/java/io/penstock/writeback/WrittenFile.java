@@ -568,7 +568,8 @@ public final class WrittenFile {
     // ---- its end
 
     /**
-     * If no handle is left and no commit runs, commits the rest; frees everything if none is left or that is futile.
+     * If no handle is left and no commit runs, commits the rest. Frees everything if there is no rest, or committing it
+     * is futile.
      *
      * @param failure of the last commit; null if it succeeded
      */

@@ -32,7 +32,7 @@ public sealed interface IndexRecord {
     /** The object is forgotten and the file is removed. */
     record ObjectRemoved(long file) implements IndexRecord {}
 
-    /** The file may be read outside this cache for as long as it exists. May be repeated. */
+    /** The file may be read outside this cache for as long as it exists. The record may be repeated. */
     record ObjectLent(long file) implements IndexRecord {}
 
     /** Whether the last read of the object was in long runs; false without such a record. */

@@ -27,7 +27,7 @@ public final class PageStore {
 
     private static final int READERS = 4;
 
-    /** From this size on, a small object is read past the kernel's page cache, with the rest of its last block. */
+    /** Reads of at least this length from a pack bypass the kernel's page cache, and read the last block whole. */
     private static final int DIRECT_BYTES = 32 << 10;
 
     private final DataFiles files;

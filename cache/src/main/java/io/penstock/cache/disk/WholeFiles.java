@@ -31,7 +31,8 @@ public final class WholeFiles {
     /**
      * The object's file.
      *
-     * @param verified whether all pages must be known to be intact; if only that is missing, has them checked
+     * @param verified whether all pages must be known to be intact; pages not known to be are then checked in the
+     *     background
      * @return null if it cannot be lent now
      */
     public @Nullable WholeFile lend(ObjectExtents object, boolean verified) {

@@ -86,7 +86,7 @@ public final class ModifiedTimes {
     /**
      * The directory's kept attributes were changed.
      *
-     * @param isTime whether its mtime was: the kept one is shown from now on
+     * @param isTime whether its mtime was among them; the kept mtime is then shown from now on
      */
     public void changed(Directory directory, Instant now, boolean isTime) {
         stamps.asMap()

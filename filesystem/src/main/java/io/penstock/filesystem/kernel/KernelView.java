@@ -216,7 +216,7 @@ public final class KernelView {
 
     // ---- commits, renames, listings
 
-    /** One content has become another, and the kernel's attributes and pages of it with it. */
+    /** The content has become another, and what the kernel caches of the first is valid for the second. */
     public void becomes(Inode inode, KernelContent before, KernelContent after) {
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean settled)

@@ -59,7 +59,7 @@ sealed interface Known extends KernelState {
         }
     }
 
-    /** Of attributes that were shown, without pages. */
+    /** The state once attributes have been shown and no pages are cached. */
     static Known shown(KernelContent content) {
         return content instanceof Version version ? new Shown(version.fingerprint()) : new Cached(content, 0, false);
     }

@@ -101,7 +101,7 @@ final class DirectoryRename {
         } catch (RuntimeException | Error e) { // it is unknown whether all is as before, or complete
             copying.close();
             if (journal != null) {
-                leave(journal, "is not finished", e);
+                leave(journal, "could not be finished", e);
             }
             throw e;
         } finally { // before the old names go: from then on a crash finds the files under the new ones only
@@ -186,12 +186,12 @@ final class DirectoryRename {
             });
             begun.end();
         } catch (ObjectStoreException | IOException e) {
-            leave(begun, "is not undone", e);
+            leave(begun, "could not be undone", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            leave(begun, "is not undone", e);
+            leave(begun, "could not be undone", e);
         } catch (RuntimeException | Error e) {
-            leave(begun, "is not undone", e);
+            leave(begun, "could not be undone", e);
             throw e;
         }
     }
@@ -221,7 +221,7 @@ final class DirectoryRename {
         moving.leaveToNextMount(move, begun);
         LOG.error(
                 "The rename of '{}' to '{}' {}: {}. Some objects have both names. The next mount continues it if"
-                        + " nothing at the new name is changed before.",
+                        + " nothing at the new name is changed before then.",
                 Printable.text(move.from().prefix()),
                 Printable.text(move.to().prefix()),
                 what,
@@ -240,7 +240,7 @@ final class DirectoryRename {
             List<String> keys = others.stream().map(ObjectVersion::key).toList();
             ObjectMoves.warn(keys, move.from(), "other clients have changed them during the rename");
         } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException | Error e) {
-            leave(begun, "is not finished", e);
+            leave(begun, "could not be finished", e);
             throw e;
         }
     }

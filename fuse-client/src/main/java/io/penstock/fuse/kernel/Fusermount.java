@@ -47,7 +47,7 @@ final class Fusermount {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment pair = arena.allocate(JAVA_INT, 2);
             if (Native.C.socketpair(Native.AF_UNIX, Native.SOCK_STREAM, 0, pair.address()) != 0) {
-                throw new MountException("No socket could be made: error number " + Native.error());
+                throw new MountException("Cannot create sockets for fusermount3: error number " + Native.error());
             }
             int ours = pair.getAtIndex(JAVA_INT, 0);
             int theirs = pair.getAtIndex(JAVA_INT, 1);

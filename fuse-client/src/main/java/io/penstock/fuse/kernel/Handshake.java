@@ -43,10 +43,10 @@ final class Handshake {
     static final long PASSTHROUGH = 1L << 37;
 
     /**
-     * Features used if the kernel offers them. Pages are dropped when size or time change (AUTO_INVAL_DATA), in
-     * addition to what each open requests. Files that bypass the kernel's pages (FOPEN_DIRECT_IO) can have shared maps
-     * (DIRECT_IO_ALLOW_MMAP): the kernel sends changed pages before it reads or writes the file directly. Locks are
-     * left to the kernel. Splicing is not used, because it gains nothing here.
+     * Features used if the kernel offers them. Pages are dropped when the size or time changes (AUTO_INVAL_DATA), in
+     * addition to what each open requests. Files that bypass the kernel's pages (FOPEN_DIRECT_IO) can have shared
+     * mappings (DIRECT_IO_ALLOW_MMAP): the kernel sends changed pages before it reads or writes the file directly.
+     * Locks are left to the kernel. Splicing is not used, because it gains nothing here.
      */
     private static final long WANTED = ASYNC_READ
             | ATOMIC_O_TRUNC

@@ -43,7 +43,7 @@ final class Request implements ObservedCall {
     /** {@link System#nanoTime} at the read. */
     private long arrived;
 
-    /** @param memory as large as the largest request; requests are read to its start */
+    /** @param memory as large as the largest request; requests are read into it from its start */
     Request(ByteBuffer memory) {
         use(memory);
     }

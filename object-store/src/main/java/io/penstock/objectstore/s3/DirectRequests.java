@@ -57,7 +57,10 @@ final class DirectRequests implements AutoCloseable {
      */
     static final Map.Entry<String, String> AS_STORED = Map.entry("Accept-Encoding", "gzip");
 
-    /** Responses of a healthy store about this one object; to HEAD also 400, if it has a customer key (SSE-C). */
+    /**
+     * This status and the next four concern a single object and say nothing against the store; 400 only for a HEAD, of
+     * an object with a customer key (SSE-C).
+     */
     static final int NOT_FOUND = 404;
 
     private static final int BAD_REQUEST = 400;

@@ -193,7 +193,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
 
     private synchronized SdkHttpClient http() throws IOException {
         if (closed) {
-            throw new IOException("the mount ends");
+            throw new IOException("the mount is ending");
         }
         if (http == null) {
             http = clients.get();

@@ -60,7 +60,7 @@ public enum Statistic {
             BYTES,
             "page.read{from=memory}",
             "cache.memoryReadBytes",
-            "Bytes of page reads, by source; a missed page is read once it is in flight"),
+            "Bytes of page reads, by source; after a miss, the bytes count as in-flight"),
     DISK_READ(MEMORY_READ, "{from=nvme}", "cache.diskReadBytes"),
     WAITED_READ(MEMORY_READ, "{from=in-flight}", "cache.waitedReadBytes"),
     STORE_WAIT(

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file with a line for each call of the kernel. It has its own writing thread, and calls never wait for it: if the
- * disk is too slow, lines are dropped, and a line says how many. Thread-safe.
+ * A file with one line for each call from the kernel. It has its own writing thread, and calls never wait for it: if
+ * the disk is too slow, lines are dropped, and a line says how many. Thread-safe.
  */
 public final class AccessLog implements AutoCloseable {
     private static final String FILE_SIZE = "100MB";

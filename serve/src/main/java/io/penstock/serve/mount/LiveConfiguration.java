@@ -131,7 +131,10 @@ public final class LiveConfiguration {
         }
     }
 
-    /** @param told its settings are not reported again if they only need a new mount */
+    /**
+     * @param told the configuration already reported: settings that need a new mount are reported only if they differ
+     *     from it
+     */
     @GuardedBy("this")
     private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();

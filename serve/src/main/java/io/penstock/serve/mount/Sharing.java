@@ -73,7 +73,7 @@ final class Sharing implements AutoCloseable {
         joining.start();
     }
 
-    /** A fault of the plan that shows before anything is mounted, with the setting's name; null if there is none. */
+    /** A problem in the plan that can be found before mounting, with the setting's name; null if there is none. */
     static @Nullable String objection(SharePlan plan) {
         try {
             TlsFiles tls = tls(plan);

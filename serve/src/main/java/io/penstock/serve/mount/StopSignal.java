@@ -24,7 +24,7 @@ public final class StopSignal implements AutoCloseable {
     /** How long the last requests and the cache's last writes may take. */
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(30);
 
-    /** How long programs have to leave a detached mount. */
+    /** The time given to programs to leave a detached mount. */
     private static final Duration DETACHED_PATIENCE = Duration.ofSeconds(2);
 
     /** The thread that mounts. */

@@ -58,8 +58,8 @@ final class BenchData {
             long number = chunk + at / CHUNK;
             int differs = chunk(file, number, length).mismatch(read.slice(read.position() + at, length));
             if (differs >= 0) {
-                throw new RefusedException(
-                        what + ": the bytes read differ from those written, from byte " + (number * CHUNK + differs));
+                throw new RefusedException(what + ": the bytes read differ from those written, starting at byte "
+                        + (number * CHUNK + differs));
             }
         }
     }

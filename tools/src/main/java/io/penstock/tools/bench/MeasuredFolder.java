@@ -24,7 +24,7 @@ sealed interface MeasuredFolder permits MeasuredFolder.Plain, PenstockMount {
      */
     void forget(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
-    /** Drops their data cached in memory, as far as possible. */
+    /** Drops the files' data from caches in memory, as far as possible. */
     void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
     /** Frees the space in a cache that others use, before the files are removed. */

@@ -165,7 +165,7 @@ final class Machine {
 
     /** The cache that makes mounts start fast. */
     static void start(Machine.Facts machine, Findings findings) {
-        String why = "Mounts start more slowly, and the first GiB after a mount is slower";
+        String why = "Mounts start more slowly, and the first GiB takes longer to read";
         switch (machine.aotCache()) {
             case USED -> findings.ok("Java's ahead-of-time cache is in use");
             case NOT_YET -> findings.note("Java's ahead-of-time cache does not exist yet; penstock train creates it");
@@ -183,7 +183,7 @@ final class Machine {
             case NO_LAUNCHER ->
                 findings.note(
                         "this process was not started by bin/penstock",
-                        "Limits of the JVM's memory and the ahead-of-time cache are unknown",
+                        "The JVM's memory limits and the state of its ahead-of-time cache are unknown",
                         "Run bin/penstock doctor");
         }
     }

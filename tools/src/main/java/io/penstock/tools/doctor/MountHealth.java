@@ -109,8 +109,8 @@ public final class MountHealth {
                     "Remove the reason in parentheses, if you can");
         }
         if (findings.isEmpty()) {
-            findings.ok(statistics.source() + " on " + mount.mountPoint() + ", for "
-                    + Text.number(Math.rint(statistics.seconds())) + " s: no errors");
+            findings.ok(statistics.source() + " on " + mount.mountPoint() + ": no errors in "
+                    + Text.number(Math.rint(statistics.seconds())) + " s");
         }
     }
 

@@ -91,7 +91,7 @@ record Quirks(boolean equalParts) {
                     "the server does not implement " + String.join(", ", quirks.gaps()),
                     "Penstock works around it: it downloads and uploads what S3 would copy, and checks before a copy"
                             + " what S3 would compare, so edits and renames take longer",
-                    "No action is needed; or use another server");
+                    "No action is needed, but a server that implements them is faster");
         }
         List<String> ignored = ignored(quirks.conditions());
         if (!ignored.isEmpty()) {

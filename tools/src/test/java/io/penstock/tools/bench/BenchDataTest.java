@@ -34,7 +34,7 @@ class BenchDataTest {
 
         assertThatThrownBy(() -> data.check("/mnt/x", 3, 0, bytes))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("/mnt/x: the bytes read differ from those written, from byte " + last);
+                .hasMessage("/mnt/x: the bytes read differ from those written, starting at byte " + last);
     }
 
     @Test

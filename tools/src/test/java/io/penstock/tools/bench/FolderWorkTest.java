@@ -69,7 +69,7 @@ class FolderWorkTest {
 
         assertThatThrownBy(work::readLarge)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage(large + ": the bytes read differ from those written, from byte " + (2 * MIB + 5));
+                .hasMessage(large + ": the bytes read differ from those written, starting at byte " + (2 * MIB + 5));
     }
 
     @Test

@@ -175,9 +175,9 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * The snapshot's bytes have been sent. If much memory is taken, its staged blocks free theirs for the following
-     * ones: fresh memory costs the kernel more time than all other work on a block. Otherwise they keep it, as they may
-     * be written again.
+     * The snapshot's bytes have been sent. If much memory is taken, its staged blocks give up their memory to the
+     * following ones: fresh memory costs the kernel more time than all other work on a block. Otherwise they keep it,
+     * as they may be written again.
      */
     void sent(Snapshot snapshot) {
         if (resources.memory().isMuchUsed()) {

@@ -285,7 +285,10 @@ public final class Reclaim implements AutoCloseable {
         return best;
     }
 
-    /** Commits a file, or finds a commit or memory under way. False if there is nothing to wait for. */
+    /**
+     * Starts a commit, or finds one that runs or memory that is about to be freed. False if there is nothing to wait
+     * for.
+     */
     private boolean commitToFreeMemory() {
         List<Use> all = taken().uses;
         Map<Source, Integer> counts = new HashMap<>();

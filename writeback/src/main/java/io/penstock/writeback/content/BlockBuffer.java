@@ -25,7 +25,7 @@ public final class BlockBuffer {
         return bytes;
     }
 
-    /** Whether another block has it too: then it must not be written. */
+    /** Whether several blocks share this buffer: then it must not be written to. */
     boolean isShared() {
         return blocks > 1;
     }

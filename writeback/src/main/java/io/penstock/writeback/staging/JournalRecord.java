@@ -40,11 +40,11 @@ public sealed interface JournalRecord {
             implements JournalRecord {}
 
     /**
-     * The content, as far as it has changed since the last of these. In this order: the bytes from {@code cut} on
-     * have been cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
+     * What has changed in the content since the previous record of this kind. To be applied in this order: the bytes
+     * from {@code cut} on are cut off, {@code zeroed} becomes zeros, {@code data} is read from the data file.
      *
-     * @param baseEnd the end of the base version's bytes that still count
-     * @param headers for the object, whatever it had before
+     * @param baseEnd the end of the base version's bytes that are still part of the file
+     * @param headers of the object, in place of any earlier ones
      */
     record Written(
             long size,

@@ -48,7 +48,7 @@ public final class Staging implements AutoCloseable {
                 new DiskHealth.Disk(
                         "The staging disk",
                         1,
-                        "Writing continues in memory; fsync waits until files are visible",
+                        "Writing continues in memory; fsync waits until files are in the bucket",
                         this::isFull),
                 nanoTime);
         this.stagedLast = nanoTime.getAsLong() - BUSY_NANOS;

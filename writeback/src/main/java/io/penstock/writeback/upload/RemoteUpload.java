@@ -178,7 +178,8 @@ final class RemoteUpload {
             journal.ended(upload);
         } catch (ObjectStoreException e) {
             LOG.warn(
-                    "The incomplete upload {} of '{}' is in the bucket until the next mount: {}",
+                    "The incomplete upload {} of '{}' could not be aborted, and stays in the bucket until the next"
+                            + " mount: {}",
                     upload.id(),
                     key,
                     e.getMessage());
