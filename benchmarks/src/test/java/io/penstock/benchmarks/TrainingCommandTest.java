@@ -33,7 +33,7 @@ class TrainingCommandTest {
         --dlio /not/there           | bench: --dlio /not/there: there is no such program
         --keep                      | bench: --keep: is for --against
         --pid 1                     | bench: --pid: is for --against
-        --against /not/there        | bench: --against /not/there: must be a folder
+        --against /not/there        | bench: --against /not/there: must be a writable folder
         --against /tmp --only cold  | bench: --against /tmp: a folder is cold once
         """)
     void badOption_isNamed(String options, String message) {

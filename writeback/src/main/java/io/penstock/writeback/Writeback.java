@@ -180,7 +180,7 @@ public final class Writeback implements AutoCloseable {
         } catch (IOException e) {
             log.warn(
                     "The staging folder {} cannot be used: {}. Writing continues in memory; fsync waits until files are"
-                            + " visible.",
+                            + " in the bucket.",
                     folder,
                     e.toString());
             return null;

@@ -155,7 +155,7 @@ public final class Reclaim implements AutoCloseable {
         try {
             return stagers.submit(work);
         } catch (RejectedExecutionException e) {
-            throw new IOException("the mount ends: nothing more is staged", e);
+            throw new IOException("the mount is ending: nothing more is staged", e);
         }
     }
 
@@ -177,7 +177,7 @@ public final class Reclaim implements AutoCloseable {
                 }
             });
         } catch (RejectedExecutionException e) {
-            log.trace("The mount ends: nothing more is staged", e);
+            log.trace("The mount is ending: nothing more is staged", e);
         }
     }
 
@@ -193,7 +193,7 @@ public final class Reclaim implements AutoCloseable {
                 reclaim();
             }
         } catch (InterruptedException e) {
-            log.trace("The mount ends", e);
+            log.trace("The mount is ending", e);
         }
     }
 

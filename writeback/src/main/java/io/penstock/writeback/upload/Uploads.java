@@ -136,7 +136,8 @@ public final class Uploads implements AutoCloseable {
                 aborted.run();
             } catch (ObjectStoreException e) {
                 LOG.warn(
-                        "An upload that is no longer needed is in the bucket until the next mount: {}", e.getMessage());
+                        "An upload that is no longer needed could not be aborted, and stays until the next mount: {}",
+                        e.getMessage());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
