@@ -204,15 +204,12 @@ final class CacheGroup implements AutoCloseable {
                 .isLessThan(nodes.size() * file.size());
     }
 
-    /**
-     * The same for files of at most a slab, and for the GETs that the store has received. Each node may repeat two GETs
-     * to which a busy store does not respond in time.
-     */
+    /** The same for files of at most a slab, and for the GETs that the store has received. */
     void assertAskedOnce(List<TestData> files, int gets) {
         String groups = groups();
         assertThat((long) gets)
                 .as(groups)
-                .isBetween((long) files.size(), files.size() + fellBack(groups) + 2L * nodes.size())
+                .isBetween((long) files.size(), files.size() + fellBack(groups))
                 .isLessThan((long) nodes.size() * files.size());
     }
 

@@ -233,7 +233,7 @@ public enum Statistic {
         this.path = path;
         boolean isNanos =
                 !path.isEmpty() && path.getLast().toLowerCase(Locale.ROOT).endsWith("nanos");
-        this.divisor = isNanos ? 1e9 : 1;
+        this.divisor = isNanos ? NANOS : 1;
         this.function = function;
     }
 
