@@ -56,7 +56,7 @@ public final class PageCache implements AutoCloseable {
 
     /** Never counts as full: {@link DiskSpace} manages the space, so a write that finds none has simply failed. */
     private static final DiskHealth.Disk CACHE_DISK =
-            new DiskHealth.Disk("The cache's disk", 3, "Continuing without it", () -> false);
+            new DiskHealth.Disk("The cache's disk", 3, "Continuing without it", _ -> false);
 
     private final CacheFolder folder;
     private final RecordLog<IndexRecord> indexLog;

@@ -2,10 +2,11 @@ package io.penstock.disk;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +26,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class DiskHealth {
     private static final Logger log = LoggerFactory.getLogger(DiskHealth.class);
+
+    /** strerror of ENOSPC and EDQUOT, as the JDK puts it into exceptions; other locales have other words. */
+    private static final List<String> NO_SPACE = List.of("No space left on device", "Disk quota exceeded");
 
     private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SICK_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -52,11 +56,17 @@ public final class DiskHealth {
      * @param consequence of a sick disk, for the message: {@code "Going on without it"}
      * @param isFull called after a failure: whether the cause was lack of space
      */
-    public record Disk(String name, int mostFailures, String consequence, BooleanSupplier isFull) {}
+    public record Disk(String name, int mostFailures, String consequence, Predicate<IOException> isFull) {}
 
     public DiskHealth(Disk disk, LongSupplier nanoTime) {
         this.disk = disk;
         this.nanoTime = nanoTime;
+    }
+
+    /** Whether an exception says that the disk has no space, whatever is free by now. May miss some, finds no other. */
+    public static boolean saysNoSpace(IOException cause) {
+        String message = String.valueOf(cause.getMessage());
+        return NO_SPACE.stream().anyMatch(message::contains);
     }
 
     /** Whether the disk is not sick. It may be full. Takes no lock. */
@@ -101,7 +111,7 @@ public final class DiskHealth {
     /** @param what the action that failed: {@code "write a page"} */
     public void failed(String what, IOException cause) {
         errors.increment();
-        boolean full = disk.isFull().getAsBoolean();
+        boolean full = disk.isFull().test(cause);
         synchronized (this) {
             if (full) {
                 log.debug("{} is full", disk.name(), cause);

@@ -13,7 +13,7 @@ final class DiskHealthTest {
     private final AtomicLong now = new AtomicLong();
     private final AtomicBoolean full = new AtomicBoolean();
     private final DiskHealth health =
-            new DiskHealth(new DiskHealth.Disk("The disk", 2, "Going on without it", full::get), now::get);
+            new DiskHealth(new DiskHealth.Disk("The disk", 2, "Going on without it", _ -> full.get()), now::get);
 
     private void fail() {
         health.failed("write", new IOException("made up"));

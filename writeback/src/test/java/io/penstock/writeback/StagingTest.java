@@ -855,6 +855,16 @@ final class StagingTest {
     }
 
     @Test
+    void failed_withoutSpaceThatWasFreedSince_doesNotCountAsABrokenDisk() {
+        Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
+        staging.failed("write", new IOException("No space left on device"));
+        assertThat(staging.isBroken()).isFalse();
+        assertThat(staging.isUsable()).isFalse();
+        staging.failed("write", new IOException("Input/output error"));
+        assertThat(staging.isBroken()).isTrue();
+    }
+
+    @Test
     void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
         Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
         StagedFile file = new StagedFile(staging);

@@ -2,6 +2,7 @@ package io.penstock.serve.mount;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.core.Printable;
+import io.penstock.disk.DiskHealth;
 import io.penstock.disk.ExposedFolder;
 import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.InheritedDevice;
@@ -234,7 +235,7 @@ public final class Serving {
     /** Names the folder and the setting of a full disk: the exception lacks them. */
     private String reason(IOException e) {
         String why = String.valueOf(e.getMessage());
-        if (!why.contains("No space left on device")) {
+        if (!DiskHealth.saysNoSpace(e)) {
             return why;
         }
         List<Setting<Path>> folders = configuration.get(Settings.READ_ONLY)

@@ -130,9 +130,10 @@ public final class Staging implements AutoCloseable {
         health.failed(what, cause);
     }
 
-    private boolean isFull() {
+    /** The free space alone does not say it: what else uses the disk may have freed some since. */
+    private boolean isFull(IOException cause) {
         try {
-            return files().usableBytes() < NO_SPACE_BYTES;
+            return DiskHealth.saysNoSpace(cause) || files().usableBytes() < NO_SPACE_BYTES;
         } catch (IOException e) {
             return false;
         }
