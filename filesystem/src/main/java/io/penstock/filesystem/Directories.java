@@ -8,6 +8,7 @@ import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenDirectory.View;
 import io.penstock.filesystem.kernel.BackingFile;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.OpenFile;
@@ -94,6 +95,17 @@ final class Directories {
         return new OpenFile(handles.add(new OpenDirectory(inode, shown, cached)), policy);
     }
 
+    /**
+     * A directory that an earlier process of this mount opened: the names that it returned keep their offsets, and the
+     * present listing's others follow them.
+     */
+    void inherit(Inherited.Directory open) throws ErrnoException {
+        Inode inode = resolver.inode(open.node());
+        inodes.acquire(inode);
+        View shown = View.inherited(open.names(), FIRST_ENTRY + 1, tree.list(resolver.directory(open.node())));
+        handles.inherit(open.handle(), OpenDirectory.inherited(inode, shown));
+    }
+
     void close(OpenDirectory directory) {
         if (directory.isCached()) {
             BackingFile _ = kernel.close(directory.inode()); // a directory has none
@@ -126,6 +138,10 @@ final class Directories {
         boolean any = offset < FIRST_ENTRY;
         while (index < shown.size()) {
             String name = shown.get(index);
+            if (name.isEmpty()) { // an earlier process returned none at this offset
+                index++;
+                continue;
+            }
             Directory directory = open.directory();
             Answer now = tree.lookupNow(directory, name);
             if (now == null && any) {

@@ -4,11 +4,13 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
 import io.penstock.core.NoWait;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.Kernels;
@@ -142,6 +144,35 @@ public final class FileSystem implements AutoCloseable {
         }
         tree.beginChange();
         return changes;
+    }
+
+    /**
+     * Continues with the inodes and handles that an earlier process of this mount gave to the kernel. Called before any
+     * other call.
+     *
+     * @param kernel null if it reads nothing directly
+     * @throws ErrnoException if what is inherited contradicts itself
+     */
+    public void inherit(Inherited inherited, @Nullable BackingFiles kernel) throws ErrnoException {
+        InheritedPlaces places = new InheritedPlaces(inherited.nodes(), tree.root());
+        for (Inherited.Node node : inherited.nodes()) {
+            if (node.lookups() > 0) {
+                inodes.inherit(node.number(), places.parent(node), node.name(), node.isDirectory(), node.lookups());
+            }
+        }
+        inodes.startAfter(inherited.lastNode());
+        handles.startAfter(inherited.lastHandle());
+        for (Inherited.File file : inherited.files()) {
+            files.inherit(file, kernel);
+        }
+        for (Inherited.Directory directory : inherited.directories()) {
+            directories.inherit(directory);
+        }
+    }
+
+    /** The version that a handle reads: null if that is what was written here. EBADF if it is not an open file. */
+    public @Nullable ObjectVersion versionOf(long handle) throws ErrnoException {
+        return files.version(handle);
     }
 
     /** Whether the kernel reads the cache's file of this object directly now. */

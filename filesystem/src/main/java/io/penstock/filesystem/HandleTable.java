@@ -19,6 +19,16 @@ final class HandleTable {
         return number;
     }
 
+    /** A handle that an earlier process of this mount gave to the kernel. */
+    void inherit(long number, OpenHandle handle) {
+        open.put(number, handle);
+    }
+
+    /** New handles get numbers above this one. */
+    void startAfter(long number) {
+        last.accumulateAndGet(number, Math::max);
+    }
+
     OpenHandle get(long number) throws ErrnoException {
         OpenHandle handle = open.get(number);
         if (handle == null) {

@@ -1,5 +1,7 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.cache.PageCache;
 import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.Errno;
@@ -11,6 +13,7 @@ import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.BackingFile;
 import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.KernelView.Fit;
 import io.penstock.filesystem.kernel.KernelView.Opened;
@@ -166,6 +169,37 @@ final class OpenFiles {
             return null;
         }
         return file == null ? null : add(file, flags, null);
+    }
+
+    /**
+     * A file that an earlier process of this mount opened for reading.
+     *
+     * @param direct null if the kernel reads nothing directly
+     */
+    void inherit(Inherited.File open, @Nullable BackingFiles direct) throws ErrnoException {
+        Inode inode = resolver.inode(open.node());
+        Place place = requireNonNull(inode.place());
+        SharedFile file = requireNonNull(files.join(inode, open.version(place.key()), false)); // nobody else leaves it
+        if (open.isCached()) {
+            BackingFile first = direct == null || open.backing() == 0 || kernel.isPassedThrough(inode)
+                    ? null
+                    : new BackingFile(direct, wholeFile(file), open.backing());
+            Opened _ = file.openPages(first);
+        }
+        OpenObject handle = new OpenObject(file, OpenFlags.O_RDONLY, open.isCached());
+        WrittenFile _ = file.flush(handle.opener());
+        handles.inherit(open.handle(), handle);
+    }
+
+    private static @Nullable WholeFile wholeFile(SharedFile file) {
+        ObjectReader reader = file.content().reader();
+        return reader == null ? null : reader.wholeFile(false);
+    }
+
+    /** The version that the handle reads; null if it reads what was written here. */
+    @Nullable
+    ObjectVersion version(long handle) throws ErrnoException {
+        return handles.object(handle).file().version();
     }
 
     /** A handle of a file that was joined to write. */

@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 /** open(2)'s flags, from include/uapi/asm-generic/fcntl.h: these are the same on x86-64 and aarch64. */
 final class OpenFlags {
+    static final int O_RDONLY = 0;
     static final int O_WRONLY = 1;
     static final int O_CREAT = 0100;
     static final int O_EXCL = 0200;

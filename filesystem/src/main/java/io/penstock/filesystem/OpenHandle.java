@@ -8,6 +8,7 @@ import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -92,7 +93,7 @@ sealed interface OpenHandle {
         /**
          * The view that its offsets refer to.
          *
-         * @param shown names that differed here from the store, in any order: they come first
+         * @param shown names that differed here from the store, in any order: they come first; empty for none
          * @param listing the others
          * @param generation identifies the view as created
          */
@@ -104,6 +105,22 @@ sealed interface OpenHandle {
                 // With our own names, it equals no other.
                 String generation = names.isEmpty() ? listing.generation() : "own " + OWN.incrementAndGet();
                 return new View(java.util.List.copyOf(names), names, listing, generation);
+            }
+
+            /**
+             * Names that an earlier process returned.
+             *
+             * @param names by the offset that follows each
+             * @param first the offset that follows the first possible name
+             */
+            static View inherited(Map<Long, String> names, int first, Listing listing) {
+                int last =
+                        names.keySet().stream().mapToInt(Long::intValue).max().orElse(first - 1);
+                String[] shown = new String[last - first + 1];
+                Arrays.fill(shown, "");
+                names.forEach((offset, name) -> shown[offset.intValue() - first] = name);
+                return new View(
+                        java.util.List.of(shown), Set.copyOf(names.values()), listing, "own " + OWN.incrementAndGet());
             }
 
             /** The same names over another listing. */
@@ -123,6 +140,13 @@ sealed interface OpenHandle {
             this.view = view;
             this.generation = view.generation();
             this.cached = cached;
+        }
+
+        /** One that an earlier process of this mount opened, and perhaps read. */
+        static OpenDirectory inherited(Inode inode, View view) {
+            OpenDirectory open = new OpenDirectory(inode, view, false);
+            open.read = true;
+            return open;
         }
 
         @Override

@@ -353,6 +353,7 @@ class ArchitectureTest {
         assertOnlyFaceIsUsed(
                 "filesystem",
                 "kernel.BackingFiles",
+                "kernel.Inherited",
                 "kernel.KernelCache",
                 "kernel.OpenFile",
                 "files.FetchedContent",

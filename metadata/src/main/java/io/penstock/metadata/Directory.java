@@ -47,7 +47,7 @@ public record Directory(String prefix) implements Node {
     }
 
     /** The directory {@code name} in it. */
-    Directory child(String name) {
+    public Directory child(String name) {
         return new Directory(prefix + name + "/");
     }
 }

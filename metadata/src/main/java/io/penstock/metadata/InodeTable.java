@@ -58,6 +58,23 @@ public final class InodeTable {
         this.root = new Inode(ROOT, null, root);
     }
 
+    /**
+     * An inode that an earlier process of this mount gave to the kernel, with this many references. Of several inodes
+     * of one place, the last has the name, and the others are retired.
+     */
+    public void inherit(long number, Directory parent, String name, boolean isDirectory, long references) {
+        Place place = new Place(parent, name);
+        Inode inode = new Inode(number, place, isDirectory ? parent.child(name) : null);
+        inode.references = references;
+        byNumber.put(number, inode);
+        byPlace.put(place, inode);
+    }
+
+    /** New inodes get numbers above this one. */
+    public void startAfter(long number) {
+        lastNumber.accumulateAndGet(number, Math::max);
+    }
+
     /** The inode with this number; null if it is not in use. */
     public @Nullable Inode get(long number) {
         return number == ROOT ? root : byNumber.get(number);

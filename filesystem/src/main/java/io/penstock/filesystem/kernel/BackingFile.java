@@ -2,11 +2,12 @@ package io.penstock.filesystem.kernel;
 
 import io.penstock.cache.disk.WholeFile;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** A cache file that the kernel reads directly, shared by all handles on one version of an object. */
 public final class BackingFile implements AutoCloseable {
     private final BackingFiles kernel;
-    private final WholeFile file;
+    private final @Nullable WholeFile file;
     private final int id;
 
     /**
@@ -25,6 +26,17 @@ public final class BackingFile implements AutoCloseable {
         }
     }
 
+    /**
+     * One that an earlier process of this mount handed to the kernel, which keeps it open.
+     *
+     * @param file null if the cache no longer has it
+     */
+    public BackingFile(BackingFiles kernel, @Nullable WholeFile file, int id) {
+        this.kernel = kernel;
+        this.file = file;
+        this.id = id;
+    }
+
     public int id() {
         return id;
     }
@@ -32,6 +44,8 @@ public final class BackingFile implements AutoCloseable {
     @Override
     public void close() {
         kernel.close(id);
-        file.close();
+        if (file != null) {
+            file.close();
+        }
     }
 }
