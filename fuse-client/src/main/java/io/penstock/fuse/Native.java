@@ -35,6 +35,8 @@ public final class Native {
 
     public static final int AF_UNIX = 1;
     public static final int SOCK_STREAM = 1;
+    static final int SOCK_DGRAM = 2;
+    static final int SOCK_CLOEXEC = 02000000;
 
     /** fcntl(2). */
     public static final int F_SETFD = 2;
@@ -70,6 +72,11 @@ public final class Native {
         int getegid();
 
         int getpagesize();
+
+        int socket(int domain, int type, int protocol);
+
+        @ssize_t
+        long sendmsg(int socket, @intptr_t long message, int flags);
 
         int socketpair(int domain, int type, int protocol, @intptr_t long descriptors);
 

@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A mount served through its own device. */
-record DeviceMount(KernelMount kernel, Session session, String description, CachingLimit longestValid)
+record DeviceMount(
+        KernelMount kernel, Session session, String description, CachingLimit longestValid, Survival survival)
         implements Mount {
     private static final Logger log = LoggerFactory.getLogger(DeviceMount.class);
 
@@ -73,5 +74,6 @@ record DeviceMount(KernelMount kernel, Session session, String description, Cach
     @Override
     public void close() {
         kernel.detach(session.ended());
+        survival.ends(); // a busy mount ends with its last user, or with this process
     }
 }

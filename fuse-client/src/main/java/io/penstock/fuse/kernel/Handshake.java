@@ -42,6 +42,9 @@ final class Handshake {
     static final long DIRECT_IO_ALLOW_MMAP = 1L << 36;
     static final long PASSTHROUGH = 1L << 37;
 
+    /** Linux 6.9. Unanswered requests can be requested again by another process. */
+    static final long HAS_RESEND = 1L << 39;
+
     /**
      * Features used if the kernel offers them. Pages are dropped when the size or time changes (AUTO_INVAL_DATA), in
      * addition to what each open requests. Files that bypass the kernel's pages (FOPEN_DIRECT_IO) can have shared
@@ -99,8 +102,12 @@ final class Handshake {
         this.writebackCache = writebackCache;
     }
 
-    /** Waits for INIT and replies to it. From then on every call on the mount is served. */
-    NegotiatedInit agree() throws MountException {
+    /**
+     * Waits for INIT and replies to it. From then on every call on the mount is served.
+     *
+     * @param survives whether another process may continue the mount
+     */
+    NegotiatedInit agree(boolean survives) throws MountException {
         Request request = new Request(Reply.aligned(Share.REQUESTS, FIRST_REQUEST));
         Reply reply = new Reply(InitOut.SIZE);
         while (true) {
@@ -124,7 +131,7 @@ final class Handshake {
                             + " of the FUSE protocol; the kernel binding needs " + MAJOR + "." + OLDEST_MINOR
                             + " (Linux 5.4) or newer. Mount with: --binding jnr");
                 } else {
-                    NegotiatedInit negotiated = settle(request, minor);
+                    NegotiatedInit negotiated = settle(request, minor, survives);
                     send(request, reply, writeReply(request, reply, negotiated));
                     return negotiated;
                 }
@@ -134,12 +141,15 @@ final class Handshake {
         }
     }
 
-    private NegotiatedInit settle(Request request, int minor) throws ErrnoException {
+    private NegotiatedInit settle(Request request, int minor, boolean survives) throws ErrnoException {
         long offered = Integer.toUnsignedLong(request.u32(InitIn.FLAGS));
         if ((offered & INIT_EXT) != 0) {
             offered |= Integer.toUnsignedLong(request.u32(InitIn.FLAGS2)) << Integer.SIZE;
         }
-        long wanted = WANTED | (stackDepth > 0 ? PASSTHROUGH : 0) | (writebackCache ? WRITEBACK_CACHE : 0);
+        long wanted = WANTED
+                | (stackDepth > 0 ? PASSTHROUGH : 0)
+                | (writebackCache ? WRITEBACK_CACHE : 0)
+                | (survives ? HAS_RESEND : 0);
         long flags = wanted & offered;
         int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : Math.min(maxRequest / pageSize, kernelMaxPages());
         return new NegotiatedInit(Math.min(minor, NEWEST_MINOR), pages * pageSize, flags);

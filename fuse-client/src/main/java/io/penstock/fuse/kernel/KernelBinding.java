@@ -8,9 +8,10 @@ import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.Native;
 import io.penstock.fuse.Preflight;
+import io.penstock.fuse.Supervisor;
 import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
-import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Mounts with the kernel's own protocol: on Linux 5.4 and newer, with or without root. */
 public final class KernelBinding {
@@ -24,17 +25,38 @@ public final class KernelBinding {
 
     private KernelBinding() {}
 
+    /** Makes the operations of a mount after its handshake. */
+    @FunctionalInterface
+    interface OperationsFactory {
+        Operations of(KernelConnection connection) throws MountException;
+    }
+
+    /** The same for a mount that ends with this process. */
+    public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
+            throws MountException {
+        return mount(fileSystem, options, observer, null);
+    }
+
     /**
      * Mounts. The mount serves requests when this returns.
      *
      * @param fileSystem not closed with the mount
-     * @param options the mount point may be {@code /dev/fd/N}: a device that a privileged parent has opened and mounted
+     * @param options the mount point may be {@code /dev/fd/N}: a device that a privileged parent has opened and
+     *     mounted, or that a former process of this mount has left to its supervisor
      * @param observer notified of each call
+     * @param tables the folder in which a successor finds what it must know, if this process has a supervisor; null if
+     *     the mount is not to survive it
      * @throws MountException if mounting failed; nothing is mounted then
      */
-    public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
+    public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer, @Nullable Path tables)
             throws MountException {
-        return mount(connection -> new FileSystemOperations(fileSystem, connection), options, observer);
+        return mount(
+                connection -> connection
+                        .survival()
+                        .of(new FileSystemOperations(fileSystem, connection), fileSystem, connection.backingFiles()),
+                options,
+                observer,
+                Survival.start(Supervisor.current(), tables));
     }
 
     /**
@@ -43,23 +65,26 @@ public final class KernelBinding {
      * @throws MountException if mounting failed; nothing is mounted then
      */
     static DeviceMount mount(
-            Function<KernelConnection, Operations> operations, MountOptions options, CallObserver observer)
+            OperationsFactory operations, MountOptions options, CallObserver observer, Survival.Start start)
             throws MountException {
         Integer handedOver = InheritedDevice.descriptor(options.mountPoint());
         if (handedOver != null) {
-            return serve(new Device(handedOver), operations, options, observer, InheritedDevice.mountPoint(handedOver));
+            Path mountPoint = InheritedDevice.mountPoint(handedOver);
+            Native.C.fcntl(handedOver, Native.F_SETFD, Native.FD_CLOEXEC);
+            return serve(new Device(handedOver), operations, options, observer, mountPoint, start);
         }
         Path mountPoint = Preflight.check(options);
-        return serve(DeviceOpener.mount(options, mountPoint), operations, options, observer, mountPoint);
+        return serve(DeviceOpener.mount(options, mountPoint), operations, options, observer, mountPoint, start);
     }
 
-    /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
+    /** @param device mounted at this point, before its start; closed with the mount, or if this fails */
     static DeviceMount serve(
             Device device,
-            Function<KernelConnection, Operations> operations,
+            OperationsFactory operations,
             MountOptions options,
             CallObserver observer,
-            Path mountPoint)
+            Path mountPoint,
+            Survival.Start start)
             throws MountException {
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
@@ -67,21 +92,33 @@ public final class KernelBinding {
             Path backingFolder = options.backingFolder();
             int stackDepth = PassthroughProbe.stackDepth(backingFolder);
             int pageSize = Native.C.getpagesize();
-            NegotiatedInit negotiated =
-                    new Handshake(device, MAX_REQUEST, pageSize, stackDepth, options.writebackCache()).agree();
+            Handshake handshake = new Handshake(device, MAX_REQUEST, pageSize, stackDepth, options.writebackCache());
+            Survival.Begun begun = start.begin(device, kernel, handshake);
+            NegotiatedInit negotiated = begun.negotiated();
+            Survival survival = begun.survival();
             PassthroughProbe passthrough = PassthroughProbe.of(device, negotiated, backingFolder);
             Readahead readahead = new Readahead(kernel::readahead, options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + negotiated.minor()
                     + " over /dev/fuse, requests up to " + negotiated.maxRequest() / BYTES_PER_KIB
                     + " KiB, kernel readahead " + readahead + ", " + READERS + " readers, "
                     + (negotiated.writesBack() ? "writeback cache, " : "")
-                    + passthrough.description();
+                    + passthrough.description() + survival.description();
             CachingLimit longestValid = new CachingLimit(options.attributeTimeout());
-            Operations answering = operations.apply(new KernelConnection(
-                    negotiated, passthrough.backingFiles(), readahead, new Descriptors(kernel.device()), longestValid));
-            Session session = Session.start(device, answering, observer, negotiated, READERS, kernel::detach);
+            Operations answering = operations.of(new KernelConnection(
+                    negotiated,
+                    passthrough.backingFiles(),
+                    readahead,
+                    new Descriptors(kernel.device()),
+                    longestValid,
+                    survival));
+            survival.begins(device);
+            Runnable atEnd = () -> {
+                kernel.detach();
+                survival.ends();
+            };
+            Session session = Session.start(device, answering, observer, negotiated, READERS, atEnd);
             answers = true;
-            return new DeviceMount(kernel, session, description, longestValid);
+            return new DeviceMount(kernel, session, description, longestValid, survival);
         } finally {
             if (!answers) {
                 kernel.detach();

@@ -9,10 +9,12 @@ import org.jspecify.annotations.Nullable;
  * @param backingFiles null if there is no passthrough
  * @param readahead how far the kernel reads ahead
  * @param longestValid the maximum time for which the kernel caches names and attributes
+ * @param survival how the mount survives this process
  */
 record KernelConnection(
         NegotiatedInit negotiated,
         @Nullable BackingFiles backingFiles,
         Readahead readahead,
         Descriptors descriptors,
-        CachingLimit longestValid) {}
+        CachingLimit longestValid,
+        Survival survival) {}

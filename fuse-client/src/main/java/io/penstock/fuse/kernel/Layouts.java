@@ -383,5 +383,10 @@ final class Layouts {
         static final int SIZE = 16;
     }
 
+    /** No reply: the header's ERROR is the code, its UNIQUE 0. No body. Since Linux 6.9. */
+    static final class NotifyResend {
+        static final int CODE = 7;
+    }
+
     private Layouts() {}
 }

@@ -29,6 +29,11 @@ record NegotiatedInit(int minor, int maxRequest, long flags) {
         return (flags & Handshake.WRITEBACK_CACHE) != 0;
     }
 
+    /** Whether the kernel sends unanswered requests again, to another process. */
+    boolean resends() {
+        return (flags & Handshake.HAS_RESEND) != 0;
+    }
+
     /** Whether the kernel supports passthrough. */
     boolean passesThrough() {
         return (flags & Handshake.PASSTHROUGH) != 0;

@@ -39,13 +39,15 @@ final class PendingRequests {
      * @param caller the number of the thread that waits for the reply
      */
     void start(long unique, int caller, Runnable task) {
-        Thread thread = Thread.ofVirtual().name("fuse request ", unique).unstarted(() -> {
-            try {
-                task.run();
-            } finally {
-                requests.remove(unique);
-            }
-        });
+        Thread thread = Thread.ofVirtual()
+                .name("fuse request ", unique & Long.MAX_VALUE)
+                .unstarted(() -> {
+                    try {
+                        task.run();
+                    } finally {
+                        requests.remove(unique);
+                    }
+                });
         requests.put(unique, new Request(thread, caller));
         thread.start();
     }
@@ -60,7 +62,7 @@ final class PendingRequests {
         if (request == null) {
             return false;
         }
-        Thread.ofVirtual().name("fuse signal ", unique).start(() -> watch(unique, request));
+        Thread.ofVirtual().name("fuse signal ", unique & Long.MAX_VALUE).start(() -> watch(unique, request));
         return true;
     }
 

@@ -106,6 +106,10 @@ final class Reply {
         memory.put(PAGE + offset, bytes);
     }
 
+    void copy(int offset, byte[] to) {
+        memory.get(PAGE + offset, to);
+    }
+
     /**
      * Writes the header.
      *

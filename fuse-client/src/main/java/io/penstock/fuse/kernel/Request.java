@@ -221,6 +221,13 @@ final class Request implements ObservedCall {
         return string;
     }
 
+    /** The bytes of the string with which the body begins. */
+    byte[] nameBytes() throws ErrnoException {
+        byte[] bytes = new byte[endOfString(0)];
+        memory.get(InHeader.SIZE, bytes);
+        return bytes;
+    }
+
     /** The body's bytes, not a copy; valid as long as the request is. */
     ByteBuffer bytes(int offset, int length) throws ErrnoException {
         return memory.slice(at(offset, length), length);

@@ -34,7 +34,7 @@ class HandshakeTest {
     void agree_newerKernel_speaksOurVersion() throws MountException {
         greet(InitIn.SIZE, 7, 99, ALL);
 
-        assertThat(handshake.agree().minor()).isEqualTo(Handshake.NEWEST_MINOR);
+        assertThat(handshake.agree(false).minor()).isEqualTo(Handshake.NEWEST_MINOR);
         assertThat(kernel.receive().body().getInt(InitOut.MINOR)).isEqualTo(Handshake.NEWEST_MINOR);
     }
 
@@ -42,7 +42,7 @@ class HandshakeTest {
     void agree_oldestKernel_isSpokenTo() throws MountException {
         greet(InitIn.SHORT_SIZE, 7, Handshake.OLDEST_MINOR, ALL & ~Handshake.INIT_EXT);
 
-        assertThat(handshake.agree().minor()).isEqualTo(Handshake.OLDEST_MINOR);
+        assertThat(handshake.agree(false).minor()).isEqualTo(Handshake.OLDEST_MINOR);
         ReceivedReply received = kernel.receive();
         assertThat(received.error()).isZero();
         assertThat(received.body().capacity()).isEqualTo(InitOut.SIZE);
@@ -52,7 +52,7 @@ class HandshakeTest {
     void agree_olderKernel_isRefusedWithWhatToDo() {
         greet(InitIn.SHORT_SIZE, 7, Handshake.OLDEST_MINOR - 1, ALL);
 
-        assertThatThrownBy(handshake::agree)
+        assertThatThrownBy(() -> handshake.agree(false))
                 .isInstanceOf(UnsupportedKernelException.class)
                 .hasMessageContainingAll("7.30", "7.31", "--binding jnr");
         assertThat(kernel.receive().error()).isEqualTo(Errno.EINVAL.number());
@@ -63,7 +63,7 @@ class HandshakeTest {
         greet(InitIn.SIZE, 8, 1, ALL);
         greet(InitIn.SIZE, 7, 45, ALL);
 
-        assertThat(handshake.agree().minor()).isEqualTo(45);
+        assertThat(handshake.agree(false).minor()).isEqualTo(45);
         assertThat(kernel.receive().body().getInt(InitOut.MAJOR)).isEqualTo(7);
     }
 
@@ -71,7 +71,7 @@ class HandshakeTest {
     void agree_flagsThatAreNotOffered_areNotAnswered() throws MountException {
         greet(InitIn.SIZE, 7, 45, Handshake.INIT_EXT);
 
-        NegotiatedInit negotiated = handshake.agree();
+        NegotiatedInit negotiated = handshake.agree(false);
 
         assertThat(negotiated.flags()).isEqualTo(Handshake.INIT_EXT);
         assertThat(negotiated.maxRequest()).as("without MAX_PAGES").isEqualTo(128 << 10);
@@ -82,7 +82,7 @@ class HandshakeTest {
     void agree_everythingOffered_asksForLargeRequests() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);
 
-        NegotiatedInit negotiated = handshake.agree();
+        NegotiatedInit negotiated = handshake.agree(false);
 
         ByteBuffer received = kernel.receive().body();
         assertThat(received.getInt(InitOut.FLAGS) & (int) Handshake.MAX_PAGES).isNotZero();
@@ -95,7 +95,7 @@ class HandshakeTest {
     void agree_largePages_asksForRequestsOfTheSameBytes() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);
 
-        NegotiatedInit negotiated = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
+        NegotiatedInit negotiated = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree(false);
 
         assertThat(negotiated.maxRequest()).isEqualTo(1 << 20);
         ByteBuffer received = kernel.receive().body();
@@ -108,7 +108,7 @@ class HandshakeTest {
     void agree_largePagesWithoutMaxPages_hasRoomForWhatTheKernelReads() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL & ~Handshake.MAX_PAGES);
 
-        NegotiatedInit negotiated = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree();
+        NegotiatedInit negotiated = new Handshake(kernel.device(), 1 << 20, LARGE_PAGE, 1, false).agree(false);
 
         assertThat(negotiated.maxRequest()).isEqualTo(32 * LARGE_PAGE);
     }
@@ -116,12 +116,12 @@ class HandshakeTest {
     @Test
     void agree_writebackCache_isAskedForOnlyIfItIsWanted() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);
-        assertThat(handshake.agree().writesBack()).isFalse();
+        assertThat(handshake.agree(false).writesBack()).isFalse();
         kernel.receive();
 
         greet(InitIn.SIZE, 7, 45, ALL);
         assertThat(new Handshake(kernel.device(), 1 << 20, PAGE, 0, true)
-                        .agree()
+                        .agree(false)
                         .writesBack())
                 .isTrue();
         assertThat(kernel.receive().body().getInt(InitOut.FLAGS) & (int) Handshake.WRITEBACK_CACHE)
@@ -132,7 +132,8 @@ class HandshakeTest {
     void agree_upperFlags_areAnsweredInTheirOwnField() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL | Handshake.DIRECT_IO_ALLOW_MMAP);
 
-        assertThat(handshake.agree().flags() & Handshake.DIRECT_IO_ALLOW_MMAP).isNotZero();
+        assertThat(handshake.agree(false).flags() & Handshake.DIRECT_IO_ALLOW_MMAP)
+                .isNotZero();
         assertThat(kernel.receive().body().getInt(InitOut.FLAGS2))
                 .isEqualTo((int) (Handshake.DIRECT_IO_ALLOW_MMAP >>> Integer.SIZE));
     }
@@ -141,14 +142,16 @@ class HandshakeTest {
     void agree_truncatedGreeting_isRefused() {
         greet(8, 7, 45, ALL);
 
-        assertThatThrownBy(handshake::agree).isInstanceOf(MountException.class).hasMessageContaining("malformed");
+        assertThatThrownBy(() -> handshake.agree(false))
+                .isInstanceOf(MountException.class)
+                .hasMessageContaining("malformed");
     }
 
     @Test
     void agree_somethingElse_isRefused() {
         kernel.send(Opcode.GETATTR, 2, 0, 0);
 
-        assertThatThrownBy(handshake::agree)
+        assertThatThrownBy(() -> handshake.agree(false))
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining("did not send INIT");
     }

@@ -13,7 +13,10 @@ final class MemoryMount {
         MountOptions options = new MountOptions(
                 Path.of(arguments[0]), "memory", true, false, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
         try (DeviceMount mount = KernelBinding.mount(
-                connection -> new MemoryOperations(8L << 30, Long.MAX_VALUE), options, CallObserver.NONE)) {
+                connection -> new MemoryOperations(8L << 30, Long.MAX_VALUE),
+                options,
+                CallObserver.NONE,
+                Survival.Start.ALONE)) {
             System.out.println(mount.description());
             mount.awaitUnmounted();
         }

@@ -245,8 +245,8 @@ class RealMountTest {
     @Test
     void fusermount_asTheMounter_servesTheSame() throws Exception {
         Device device = Fusermount.mount(options(), mountPoint);
-        try (DeviceMount mount =
-                KernelBinding.serve(device, connection -> operations(), options(), CallObserver.NONE, mountPoint)) {
+        try (DeviceMount mount = KernelBinding.serve(
+                device, connection -> operations(), options(), CallObserver.NONE, mountPoint, Survival.Start.ALONE)) {
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
         }
@@ -255,13 +255,19 @@ class RealMountTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void mount_noExec_isOfTheKernelsMount(boolean noExec) throws Exception {
-        try (DeviceMount mount = KernelBinding.mount(connection -> operations(), options(noExec), CallObserver.NONE)) {
+        try (DeviceMount mount = KernelBinding.mount(
+                connection -> operations(), options(noExec), CallObserver.NONE, Survival.Start.ALONE)) {
             assertThat(isMountedNoExec()).isEqualTo(noExec);
             mount.unmount(Duration.ofSeconds(10));
         }
         Device device = Fusermount.mount(options(noExec), mountPoint);
         try (DeviceMount mount = KernelBinding.serve(
-                device, connection -> operations(), options(noExec), CallObserver.NONE, mountPoint)) {
+                device,
+                connection -> operations(),
+                options(noExec),
+                CallObserver.NONE,
+                mountPoint,
+                Survival.Start.ALONE)) {
             assertThat(isMountedNoExec()).as("by fusermount").isEqualTo(noExec);
             mount.unmount(Duration.ofSeconds(10));
         }
@@ -279,7 +285,8 @@ class RealMountTest {
         Path name = Path.of("/dev/fd/" + device.fd());
         MountOptions handedOver =
                 new MountOptions(name, "", true, false, false, Duration.ofSeconds(1), 0, 1, null, false);
-        try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver, CallObserver.NONE)) {
+        try (DeviceMount mount =
+                KernelBinding.mount(connection -> operations(), handedOver, CallObserver.NONE, Survival.Start.ALONE)) {
             assertThat(mount.mountPoint()).isEqualTo(mountPoint);
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
@@ -292,7 +299,8 @@ class RealMountTest {
         MountOptions options =
                 new MountOptions(Path.of(name), "", true, false, false, Duration.ofSeconds(1), 0, 1, null, false);
 
-        assertThatThrownBy(() -> KernelBinding.mount(connection -> operations(), options, CallObserver.NONE))
+        assertThatThrownBy(() -> KernelBinding.mount(
+                        connection -> operations(), options, CallObserver.NONE, Survival.Start.ALONE))
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining(name);
     }
@@ -359,7 +367,7 @@ class RealMountTest {
     }
 
     private DeviceMount mount() throws MountException {
-        return KernelBinding.mount(connection -> operations(), options(), CallObserver.NONE);
+        return KernelBinding.mount(connection -> operations(), options(), CallObserver.NONE, Survival.Start.ALONE);
     }
 
     private static Operations operations() {

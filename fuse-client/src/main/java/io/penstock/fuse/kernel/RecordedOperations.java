@@ -1,0 +1,177 @@
+package io.penstock.fuse.kernel;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.kernel.Inherited;
+import io.penstock.filesystem.kernel.KernelCache;
+import io.penstock.fuse.kernel.Layouts.Attr;
+import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
+import io.penstock.fuse.kernel.Layouts.Dirent;
+import io.penstock.fuse.kernel.Layouts.EntryOut;
+import io.penstock.fuse.kernel.Layouts.ForgetIn;
+import io.penstock.fuse.kernel.Layouts.ForgetOne;
+import io.penstock.fuse.kernel.Layouts.OpenOut;
+import io.penstock.fuse.kernel.Layouts.ReadIn;
+import io.penstock.fuse.kernel.Layouts.ReleaseIn;
+import io.penstock.fuse.table.Effect;
+import io.penstock.fuse.table.KernelTable;
+import io.penstock.fuse.table.ListedName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The operations of a read-only mount that survives its process. Before a reply is sent, it is recorded what the kernel
+ * will hold because of it. When the kernel sends a request again, whose reply it never got, what the former process had
+ * recorded for it is taken back, and the request is served as if for the first time.
+ */
+final class RecordedOperations implements Operations {
+    /** The bit of a request's unique number that says that it is sent again: FUSE_UNIQUE_RESEND. */
+    private static final long RESENT = 1L << 63;
+
+    /** Entries begin at multiples of this: FUSE_DIRENT_ALIGN. */
+    private static final int ALIGNMENT = Long.BYTES;
+
+    // st_mode's type, as in stat(2).
+    private static final int S_IFMT = 0170000;
+    private static final int S_IFDIR = 0040000;
+
+    /** The type of a directory's entry: DT_DIR of readdir(3). */
+    private static final int DT_DIR = 4;
+
+    private final Operations operations;
+    private final FileSystem fileSystem;
+    private final KernelTable table;
+
+    /** What the former process recorded, by the numbers of its last requests. */
+    private final Map<Long, List<Effect>> earlier;
+
+    RecordedOperations(
+            Operations operations, FileSystem fileSystem, KernelTable table, Map<Long, List<Effect>> earlier) {
+        this.operations = operations;
+        this.fileSystem = fileSystem;
+        this.table = table;
+        this.earlier = new ConcurrentHashMap<>(earlier);
+    }
+
+    @Override
+    public Runnable connect(KernelCache kernel) {
+        return operations.connect(kernel);
+    }
+
+    @Override
+    public int bodyLimit(Request request) throws ErrnoException {
+        return operations.bodyLimit(request);
+    }
+
+    @Override
+    public int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException {
+        if ((request.unique() & RESENT) != 0) {
+            takeBack(number(request));
+        }
+        int result = operations.serve(request, reply, mayWait);
+        if (result > 0) {
+            record(request, reply, result);
+        } else if (result == 0 || result == NO_REPLY) {
+            recordEnd(request);
+        }
+        return result;
+    }
+
+    /** The number that the request keeps when it is sent again. */
+    private static long number(Request request) {
+        return request.unique() & ~RESENT;
+    }
+
+    private void takeBack(long number) {
+        List<Effect> effects = earlier.remove(number);
+        if (effects == null) {
+            return;
+        }
+        for (Effect effect : effects) {
+            switch (effect) {
+                case Effect.Lookups(long node, long count) -> {
+                    fileSystem.forget(node, count);
+                    table.forgotten(node, count);
+                }
+                case Effect.Opened(long handle) -> {
+                    fileSystem.release(handle);
+                    table.released(handle);
+                }
+            }
+        }
+    }
+
+    private void record(Request request, Reply reply, int length) throws ErrnoException {
+        switch (request.opcode()) {
+            case LOOKUP -> {
+                long node = reply.u64(EntryOut.NODEID);
+                if (node != 0) {
+                    byte[] name = request.nameBytes();
+                    boolean isDirectory = (reply.u32(EntryOut.ATTR + Attr.MODE) & S_IFMT) == S_IFDIR;
+                    table.lookedUp(number(request), node, request.node(), name, isDirectory, 1);
+                }
+            }
+            case OPEN -> opened(request, reply);
+            case OPENDIR -> {
+                // A kernel that returns names from its copy asks later at an offset of which nothing is recorded.
+                reply.u32(OpenOut.OPEN_FLAGS, OpenOut.FOPEN_KEEP_CACHE);
+                table.openedDirectory(number(request), reply.u64(OpenOut.FH), request.node());
+            }
+            case READDIR -> listed(request, reply, length, 0);
+            case READDIRPLUS -> listed(request, reply, length, EntryOut.SIZE);
+            case null, default -> {}
+        }
+    }
+
+    private void opened(Request request, Reply reply) throws ErrnoException {
+        long handle = reply.u64(OpenOut.FH);
+        ObjectVersion version = requireNonNull(fileSystem.versionOf(handle)); // nothing is written here
+        boolean isCached = (reply.u32(OpenOut.OPEN_FLAGS) & OpenOut.FOPEN_DIRECT_IO) == 0;
+        table.opened(
+                number(request),
+                new Inherited.File(
+                        handle,
+                        request.node(),
+                        isCached,
+                        reply.u32(OpenOut.BACKING_ID),
+                        version.etag(),
+                        version.size(),
+                        version.lastModified()));
+    }
+
+    /** @param skipped bytes before each directory entry: those of a lookup's reply */
+    private void listed(Request request, Reply reply, int length, int skipped) throws ErrnoException {
+        List<ListedName> names = new ArrayList<>();
+        for (int at = 0; at < length; ) {
+            int dirent = at + skipped;
+            byte[] name = new byte[reply.u32(dirent + Dirent.NAMELEN)];
+            reply.copy(dirent + Dirent.NAME, name);
+            names.add(new ListedName(
+                    reply.u64(dirent + Dirent.OFF),
+                    skipped == 0 ? 0 : reply.u64(at + EntryOut.NODEID),
+                    reply.u32(dirent + Dirent.TYPE) == DT_DIR,
+                    name));
+            at = Math.ceilDiv(dirent + Dirent.NAME + name.length, ALIGNMENT) * ALIGNMENT;
+        }
+        table.listed(number(request), request.u64(ReadIn.FH), request.node(), names);
+    }
+
+    private void recordEnd(Request request) throws ErrnoException {
+        switch (request.opcode()) {
+            case RELEASE, RELEASEDIR -> table.released(request.u64(ReleaseIn.FH));
+            case FORGET -> table.forgotten(request.node(), request.u64(ForgetIn.NLOOKUP));
+            case BATCH_FORGET -> {
+                int count = request.size(BatchForgetIn.COUNT);
+                for (int i = 0, at = BatchForgetIn.SIZE; i < count; i++, at += ForgetOne.SIZE) {
+                    table.forgotten(request.u64(at + ForgetOne.NODEID), request.u64(at + ForgetOne.NLOOKUP));
+                }
+            }
+            case null, default -> {}
+        }
+    }
+}

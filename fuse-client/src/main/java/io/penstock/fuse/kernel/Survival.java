@@ -1,0 +1,172 @@
+package io.penstock.fuse.kernel;
+
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.kernel.BackingFiles;
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.Supervisor;
+import io.penstock.fuse.kernel.Layouts.NotifyResend;
+import io.penstock.fuse.table.KernelTable;
+import io.penstock.fuse.table.TableState;
+import io.penstock.fuse.table.Terms;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a mount survives its process: docs/adr/0042-a-mount-outlives-its-process.md.
+ *
+ * <pre>
+ *   first process:  INIT ──▶ creates the table ──▶ the supervisor keeps the device ──▶ serves
+ *   its successor:  reads the table ──▶ the file system inherits it ──▶ requests are sent again ──▶ serves
+ * </pre>
+ */
+sealed interface Survival {
+    Logger LOG = LoggerFactory.getLogger(Survival.class);
+
+    /** For people: part of the mount's description. */
+    String description();
+
+    /** The same operations, for a mount that survives: what the kernel gets by them is recorded. */
+    Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel) throws MountException;
+
+    /** The session is about to read requests. */
+    default void begins(Device device) {}
+
+    /** The mount has ended. */
+    default void ends() {}
+
+    /**
+     * A mount that ends with its process.
+     *
+     * @param reason why, for people; empty if it is not to survive
+     */
+    record None(String reason) implements Survival {
+        @Override
+        public String description() {
+            return reason.isEmpty() ? "" : ", ends with its process" + reason;
+        }
+
+        @Override
+        public Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel) {
+            return operations;
+        }
+    }
+
+    /**
+     * A mount that its supervisor keeps.
+     *
+     * @param left what a former process has left; null for a new mount
+     */
+    record Kept(
+            Supervisor supervisor,
+            KernelTable table,
+            @Nullable TableState left) implements Survival {
+        @Override
+        public String description() {
+            int restarts = supervisor.restarts();
+            return ", survives its process"
+                    + (restarts == 0
+                            ? ""
+                            : " (restarts: " + restarts + ", the last after " + supervisor.lastEnd() + ")");
+        }
+
+        @Override
+        public Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel)
+                throws MountException {
+            if (left == null) {
+                return new RecordedOperations(operations, fileSystem, table, Map.of());
+            }
+            try {
+                fileSystem.inherit(left.inherited(), kernel);
+            } catch (ErrnoException e) {
+                throw new MountException("What the former process has left contradicts itself: " + e.getMessage(), e);
+            }
+            return new RecordedOperations(operations, fileSystem, table, left.effects());
+        }
+
+        @Override
+        public void begins(Device device) {
+            if (left != null) {
+                Reply notice = new Reply(0);
+                int length = notice.sealNotice(NotifyResend.CODE, 0);
+                int error = device.write(notice.address(), length);
+                if (error != 0) {
+                    LOG.error("The kernel does not send its requests again: error number {}", -error);
+                }
+            }
+        }
+
+        @Override
+        public void ends() {
+            table.close();
+            supervisor.stopping();
+        }
+    }
+
+    /** The session begins with INIT, or continues that of a former process. */
+    @FunctionalInterface
+    interface Start {
+        /** Of a mount that ends with its process. */
+        Start ALONE = (device, kernel, handshake) -> new Begun(handshake.agree(false), new None(""));
+
+        Begun begin(Device device, KernelMount kernel, Handshake handshake) throws MountException;
+    }
+
+    /** A session after its start. */
+    record Begun(NegotiatedInit negotiated, Survival survival) {}
+
+    /**
+     * The start of this process's mount.
+     *
+     * @param tables the folder for tables; null if the mount is not to survive
+     */
+    static Start start(Supervisor supervisor, @Nullable Path tables) {
+        if (tables == null) {
+            return Start.ALONE;
+        } else if (!supervisor.isThere()) {
+            return (_, _, handshake) -> new Begun(handshake.agree(false), new None(": it has no supervisor"));
+        }
+        return supervisor.inheritedDevice().isEmpty()
+                ? (device, kernel, handshake) -> begin(supervisor, tables, device, kernel, handshake)
+                : (_, kernel, _) -> resume(supervisor, KernelTable.file(tables, kernel.device()), kernel);
+    }
+
+    private static Begun begin(
+            Supervisor supervisor, Path tables, Device device, KernelMount kernel, Handshake handshake)
+            throws MountException {
+        NegotiatedInit negotiated = handshake.agree(true);
+        if (!negotiated.resends()) {
+            return new Begun(negotiated, new None(": Linux 6.9 or newer is needed to keep it"));
+        }
+        Terms terms = new Terms(negotiated.minor(), negotiated.maxRequest(), negotiated.flags());
+        Path file = KernelTable.file(tables, kernel.device());
+        try {
+            KernelTable table = KernelTable.create(file, terms, supervisor::release);
+            supervisor.keep(device.fd(), kernel.mountPoint());
+            return new Begun(negotiated, new Kept(supervisor, table, null));
+        } catch (IOException e) {
+            return new Begun(negotiated, new None(": " + file + ": " + e.getMessage()));
+        }
+    }
+
+    private static Begun resume(Supervisor supervisor, Path file, KernelMount kernel) throws MountException {
+        try {
+            TableState left = TableState.read(file);
+            Terms terms = left.terms();
+            return new Begun(
+                    new NegotiatedInit(terms.minor(), terms.maxRequest(), terms.flags()),
+                    new Kept(supervisor, KernelTable.resume(file, left, supervisor::release), left));
+        } catch (IOException e) {
+            KernelTable.remove(file);
+            throw new MountException(
+                    kernel.mountPoint() + " cannot be continued after the end of its process, and is unmounted: "
+                            + e.getMessage() + ". Mount it again.",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+package io.penstock.fuse.table;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.filesystem.kernel.Inherited;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the kernel holds of a mount: inodes with their names and lookup counts, and handles. Each change is recorded
+ * before the kernel gets the reply that tells it, so a successor finds all that the kernel may use. When most records are
+ * outdated, a thread writes a new file without them.
+ *
+ * <p>If its file system has no room left, the table ends: the mount goes on without it, and no longer survives its
+ * process.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class KernelTable implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(KernelTable.class);
+
+    // The kinds of records.
+    static final byte TERMS = 1;
+    static final byte NODE = 2;
+    static final byte FORGOTTEN = 3;
+    static final byte FILE = 4;
+    static final byte DIRECTORY = 5;
+    static final byte RELEASED = 6;
+    static final byte LISTED = 7;
+    static final byte LAST = 8;
+
+    /** The most bytes of a record without its names. */
+    static final int FIXED = 64;
+
+    /** The most bytes of a listed name without the name. */
+    private static final int LISTED_NAME = 2 * Long.BYTES + 1 + Integer.BYTES;
+
+    /** A file is written anew once it has grown by this much, and by as much as it had after the last time. */
+    private static final long GROWTH = 32L << 20;
+
+    private final Path file;
+    private final long growth;
+    private final Runnable onLoss;
+
+    /** Null once the table has ended. */
+    @GuardedBy("this")
+    private @Nullable TableLog records;
+
+    /** The length from which the file is written anew. */
+    @GuardedBy("this")
+    private long large;
+
+    @GuardedBy("this")
+    private boolean isRewriting;
+
+    @GuardedBy("this")
+    private final Encoder encoder = new Encoder();
+
+    /** Encodes records in memory of the heap: each access to mapped memory is checked. */
+    static final class Encoder {
+        private ByteBuffer memory = ByteBuffer.allocate(4096).order(ByteOrder.nativeOrder());
+
+        void append(TableLog to, int most, Body record) throws IOException {
+            if (most > memory.capacity()) {
+                memory = ByteBuffer.allocate(Math.max(most, 2 * memory.capacity()))
+                        .order(ByteOrder.nativeOrder());
+            }
+            record.writeTo(memory.clear());
+            to.append(memory.flip());
+        }
+    }
+
+    private KernelTable(Path file, TableLog records, long growth, Runnable onLoss) {
+        this.file = file;
+        this.records = records;
+        this.growth = growth;
+        this.onLoss = onLoss;
+        this.large = records.end() + growth;
+    }
+
+    /**
+     * The file of a mount's table.
+     *
+     * @param device the mount's number, {@code major:minor}
+     */
+    public static Path file(Path folder, String device) {
+        return folder.resolve(device.replace(':', '-') + ".table");
+    }
+
+    /**
+     * Creates the table of a new mount, in place of another file of this name.
+     *
+     * @param onLoss run once if the table ends early
+     */
+    public static KernelTable create(Path file, Terms terms, Runnable onLoss) throws IOException {
+        return create(file, terms, GROWTH, onLoss);
+    }
+
+    static KernelTable create(Path file, Terms terms, long growth, Runnable onLoss) throws IOException {
+        TableLog records = TableLog.create(file);
+        KernelTable table = new KernelTable(file, records, growth, onLoss);
+        new TableState(terms).writeTo(records);
+        return table;
+    }
+
+    /** Continues a table that an earlier process has left. */
+    public static KernelTable resume(Path file, TableState state, Runnable onLoss) throws IOException {
+        return new KernelTable(file, TableLog.reopen(file, state.end()), GROWTH, onLoss);
+    }
+
+    /** Removes the file of a table that cannot be used. */
+    public static void remove(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            log.debug("{} is not removed", file, e);
+        }
+    }
+
+    /** Writes a record. */
+    interface Body {
+        void writeTo(ByteBuffer to);
+    }
+
+    /** @param most maximum bytes of the record */
+    private synchronized void add(int most, Body record) {
+        TableLog to = records;
+        if (to == null) {
+            return;
+        }
+        try {
+            encoder.append(to, most, record);
+            if (to.end() >= large && !isRewriting) {
+                isRewriting = true;
+                Thread.ofPlatform().daemon().name("fuse table").start(this::rewrite);
+            }
+        } catch (IOException e) {
+            lose(e);
+        }
+    }
+
+    @GuardedBy("this")
+    private void lose(IOException cause) {
+        log.warn(
+                "This mount no longer survives the end of its process: {} cannot be written ({})",
+                file,
+                String.valueOf(cause.getMessage()));
+        end();
+        onLoss.run();
+    }
+
+    @GuardedBy("this")
+    private void end() {
+        TableLog last = records;
+        records = null;
+        try {
+            if (last != null) {
+                last.close();
+            }
+        } catch (IOException e) {
+            log.debug("{} is not closed", file, e);
+        }
+        remove(file);
+    }
+
+    /** An inode was looked up by this name, as often as {@code lookups} says. */
+    public void lookedUp(long unique, long node, long parent, byte[] name, boolean isDirectory, long lookups) {
+        add(FIXED + name.length, to -> writeNode(to, unique, node, parent, name, isDirectory, lookups));
+    }
+
+    static void writeNode(
+            ByteBuffer to, long unique, long node, long parent, byte[] name, boolean isDirectory, long lookups) {
+        to.put(NODE).putLong(unique).putLong(node).putLong(parent).putLong(lookups);
+        to.put((byte) (isDirectory ? 1 : 0)).put(name);
+    }
+
+    /** The kernel has forgotten lookups of an inode. */
+    public void forgotten(long node, long lookups) {
+        add(FIXED, to -> to.put(FORGOTTEN).putLong(node).putLong(lookups));
+    }
+
+    /** A file was opened for reading. */
+    public void opened(long unique, Inherited.File open) {
+        byte[] etag = open.etag().getBytes(UTF_8);
+        add(FIXED + etag.length, to -> writeFile(to, unique, open, etag));
+    }
+
+    static void writeFile(ByteBuffer to, long unique, Inherited.File open, byte[] etag) {
+        to.put(FILE).putLong(unique).putLong(open.handle()).putLong(open.node());
+        to.put((byte) (open.isCached() ? 1 : 0)).putInt(open.backing()).putLong(open.size());
+        Instant time = open.time();
+        to.putLong(time.getEpochSecond()).putInt(time.getNano()).put(etag);
+    }
+
+    /** A directory was opened. */
+    public void openedDirectory(long unique, long handle, long node) {
+        add(FIXED, to -> writeDirectory(to, unique, handle, node));
+    }
+
+    static void writeDirectory(ByteBuffer to, long unique, long handle, long node) {
+        to.put(DIRECTORY).putLong(unique).putLong(handle).putLong(node);
+    }
+
+    /** A handle was closed. */
+    public void released(long handle) {
+        add(FIXED, to -> to.put(RELEASED).putLong(handle));
+    }
+
+    /** Names of a directory were returned, some of them with a lookup. */
+    public void listed(long unique, long handle, long parent, List<ListedName> names) {
+        add(lengthOf(names), to -> writeListed(to, unique, handle, parent, names));
+    }
+
+    /** The most bytes of the record. */
+    static int lengthOf(List<ListedName> names) {
+        int most = FIXED;
+        for (ListedName name : names) {
+            most += LISTED_NAME + name.name.length;
+        }
+        return most;
+    }
+
+    static void writeListed(ByteBuffer to, long unique, long handle, long parent, List<ListedName> names) {
+        to.put(LISTED).putLong(unique).putLong(handle).putLong(parent);
+        for (ListedName name : names) {
+            to.putLong(name.offset).putLong(name.node).put((byte) (name.isDirectory ? 1 : 0));
+            to.putInt(name.name.length).put(name.name);
+        }
+    }
+
+    /** Writes the file anew. Appends go on meanwhile; the last of them are copied while others wait. */
+    private void rewrite() {
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        try {
+            long until;
+            synchronized (this) {
+                if (records == null) {
+                    return;
+                }
+                until = records.end();
+            }
+            TableState state = TableState.own(file, until);
+            TableLog anew = TableLog.create(next);
+            state.writeTo(anew);
+            long written = anew.end();
+            synchronized (this) {
+                TableLog former = records;
+                if (former == null) {
+                    anew.close();
+                    Files.deleteIfExists(next);
+                    return;
+                }
+                TableRecords.read(file, until, Long.MAX_VALUE, false, anew::append);
+                Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+                records = anew;
+                large = anew.end() + Math.max(growth, written);
+                former.close();
+                isRewriting = false;
+            }
+        } catch (IOException e) {
+            synchronized (this) {
+                lose(e);
+            }
+        }
+    }
+
+    /** The mount has ended: nothing is left for a successor. */
+    @Override
+    public synchronized void close() {
+        end();
+    }
+}

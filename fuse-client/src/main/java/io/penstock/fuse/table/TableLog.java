@@ -1,0 +1,162 @@
+package io.penstock.fuse.table;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.zip.CRC32C;
+
+/**
+ * A file of records that is written through mapped memory: what was stored before a SIGKILL is there afterwards, without
+ * a system call. It need not survive the machine, so nothing is forced to a disk.
+ *
+ * <p>The file consists of chunks. A record lies within one, at a multiple of 8, after its length and CRC32C. The length
+ * is stored last: a record is there, or it is the end. Padding ends a chunk before its last byte.
+ *
+ * <p>Not thread-safe.
+ */
+final class TableLog implements AutoCloseable {
+    /** Longer than any record: a reply with directory entries has 1 MiB at most. */
+    static final int CHUNK = 4 << 20;
+
+    /** Identifies the format and its version; only the same build reads it, or one that knows this number. */
+    static final long MAGIC = 0x7065_6e73_746f_0001L;
+
+    /** Where the first chunk's records begin. */
+    static final int FIRST = Long.BYTES;
+
+    /** Length and CRC32C. */
+    static final int FRAME = 2 * Integer.BYTES;
+
+    /** A length: the next record is in the next chunk. */
+    static final int PADDING = -1;
+
+    static final VarHandle LENGTH = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
+
+    private static final ByteBuffer ZEROS = ByteBuffer.allocate(64 << 10);
+
+    private final FileChannel channel;
+    private final CRC32C sum = new CRC32C();
+
+    /** The last chunk's offset in the file. */
+    private long start;
+
+    private Arena arena;
+    private ByteBuffer chunk;
+
+    /** The next record's frame in the chunk. */
+    private int at;
+
+    private TableLog(FileChannel channel, long start, int at) throws IOException {
+        this.channel = channel;
+        this.start = start;
+        this.arena = Arena.ofShared();
+        this.chunk = map(arena);
+        this.at = at;
+    }
+
+    /** Creates an empty log in place of another one. */
+    static TableLog create(Path file) throws IOException {
+        FileChannel channel = FileChannel.open(
+                file,
+                Set.of(
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.TRUNCATE_EXISTING,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try {
+            zero(channel, 0);
+            TableLog log = new TableLog(channel, 0, FIRST);
+            log.chunk.putLong(0, MAGIC);
+            return log;
+        } catch (IOException | RuntimeException | Error e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /** @param end where the records end; what a killed process left behind it is removed */
+    static TableLog reopen(Path file, long end) throws IOException {
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            TableLog log = new TableLog(channel, end / CHUNK * CHUNK, (int) (end % CHUNK));
+            MemorySegment.ofBuffer(log.chunk).asSlice(log.at).fill((byte) 0);
+            return log;
+        } catch (IOException | RuntimeException | Error e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /** The memory is reserved by writing it: storing into mapped memory that the file system cannot provide is fatal. */
+    private static void zero(FileChannel channel, long from) throws IOException {
+        for (long offset = from; offset < from + CHUNK; ) {
+            offset += channel.write(ZEROS.duplicate(), offset);
+        }
+    }
+
+    private ByteBuffer map(Arena owner) throws IOException {
+        return channel.map(MapMode.READ_WRITE, start, CHUNK, owner)
+                .asByteBuffer()
+                .order(ByteOrder.nativeOrder());
+    }
+
+    /** Where the records end. */
+    long end() {
+        return start + at;
+    }
+
+    /**
+     * Adds a record.
+     *
+     * @param record from its position to its limit; shorter than a chunk
+     */
+    void append(ByteBuffer record) throws IOException {
+        int length = record.remaining();
+        if (at + FRAME + length + FRAME > CHUNK) {
+            startChunk();
+        }
+        chunk.put(at + FRAME, record, record.position(), length);
+        chunk.putInt(at + Integer.BYTES, checksum(sum, record));
+        LENGTH.setRelease(chunk, at, length);
+        at = aligned(at + FRAME + length);
+    }
+
+    private void startChunk() throws IOException {
+        zero(channel, start + CHUNK);
+        LENGTH.setRelease(chunk, at, PADDING);
+        start += CHUNK;
+        Arena former = arena;
+        arena = Arena.ofShared();
+        chunk = map(arena);
+        at = 0;
+        former.close();
+    }
+
+    /** The CRC32C of all that remains in the record, which is then at its limit. */
+    static int checksum(CRC32C sum, ByteBuffer record) {
+        sum.reset();
+        sum.update(record);
+        return (int) sum.getValue();
+    }
+
+    static int aligned(int offset) {
+        return Math.ceilDiv(offset, Long.BYTES) * Long.BYTES;
+    }
+
+    @Override
+    public void close() throws IOException {
+        arena.close();
+        channel.close();
+    }
+}

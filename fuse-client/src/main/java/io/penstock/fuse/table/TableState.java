@@ -1,0 +1,322 @@
+package io.penstock.fuse.table;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.filesystem.kernel.Inherited;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What the records of a {@link KernelTable} add up to. Not thread-safe. */
+public final class TableState {
+    /** The root, which has neither a name nor a lookup count. */
+    private static final long ROOT = 1;
+
+    /** The offset after the first entry that is neither . nor .. */
+    private static final long FIRST_NAME = 3;
+
+    /** Names in a record: 1 MiB at most. */
+    private static final int NAMES_AT_ONCE = 1000;
+
+    /** Requests whose effects are known: the last ones. A request is answered right after its effects are recorded. */
+    private static final int MOST_REQUESTS = 1 << 16;
+
+    private static final byte[] NO_NAME = {};
+
+    /** Whether {@link #effects} is of interest. */
+    private final boolean isForSuccessor;
+
+    private Terms terms;
+
+    private final Map<Long, Node> nodes = new HashMap<>();
+
+    /** The whole record of each open file, which is decoded only for a successor: most files are closed soon. */
+    private final Map<Long, byte[]> files = new HashMap<>();
+
+    private final Map<Long, OpenDirectory> directories = new TreeMap<>();
+    private final Map<Long, List<Effect>> effects = new HashMap<>();
+    private final Deque<Long> requests = new ArrayDeque<>();
+    private long lastNode = ROOT;
+    private long lastHandle;
+    private long end;
+
+    /** The number of nodes in each directory, by its number. */
+    private final Map<Long, Integer> children = new HashMap<>();
+
+    /** An inode. It stays while it has lookups or others are in it. */
+    private static final class Node {
+        final long parent;
+        final byte[] name;
+        final boolean isDirectory;
+        long lookups;
+
+        Node(long parent, byte[] name, boolean isDirectory) {
+            this.parent = parent;
+            this.name = name;
+            this.isDirectory = isDirectory;
+        }
+    }
+
+    /** @param names those returned since its start, by the offset that follows each */
+    private record OpenDirectory(long node, SortedMap<Long, ListedName> names) {}
+
+    TableState(Terms terms) {
+        this(terms, false);
+    }
+
+    private TableState(Terms terms, boolean isForSuccessor) {
+        this.terms = terms;
+        this.isForSuccessor = isForSuccessor;
+    }
+
+    /**
+     * Reads what an earlier process has left.
+     *
+     * @throws DamagedTableException if it is not what was written
+     */
+    public static TableState read(Path file) throws IOException {
+        return read(file, Long.MAX_VALUE, true);
+    }
+
+    /** Reads what this process has written up to an offset, without the effects of requests. */
+    static TableState own(Path file, long upTo) throws IOException {
+        return read(file, upTo, false);
+    }
+
+    private static TableState read(Path file, long upTo, boolean isForSuccessor) throws IOException {
+        TableState state = new TableState(new Terms(0, 0, 0), isForSuccessor);
+        state.end = TableRecords.read(file, 0, upTo, isForSuccessor, record -> state.apply(file, record));
+        if (state.terms.minor() == 0) {
+            throw new DamagedTableException(file, "it is empty");
+        }
+        return state;
+    }
+
+    public Terms terms() {
+        return terms;
+    }
+
+    /** Where the records end in their file. */
+    long end() {
+        return end;
+    }
+
+    /** What the last requests have changed, by their unique numbers. The map is the caller's. */
+    public Map<Long, List<Effect>> effects() {
+        return effects;
+    }
+
+    private void apply(Path file, ByteBuffer record) throws DamagedTableException {
+        switch (record.get()) {
+            case KernelTable.TERMS -> terms = new Terms(record.getInt(), record.getInt(), record.getLong());
+            case KernelTable.NODE -> {
+                long unique = record.getLong();
+                long number = record.getLong();
+                long parent = record.getLong();
+                long lookups = record.getLong();
+                boolean isDirectory = record.get() != 0;
+                byte[] name = nodes.containsKey(number) ? NO_NAME : rest(record);
+                lookedUp(unique, number, parent, name, isDirectory, lookups);
+            }
+            case KernelTable.FORGOTTEN -> forget(record.getLong(), record.getLong());
+            case KernelTable.FILE -> {
+                long handle = opened(record.getLong(), record.getLong());
+                byte[] whole = new byte[record.limit()];
+                record.get(0, whole);
+                files.put(handle, whole);
+            }
+            case KernelTable.DIRECTORY -> {
+                long unique = record.getLong();
+                long handle = opened(unique, record.getLong());
+                directories.put(handle, new OpenDirectory(record.getLong(), new TreeMap<>()));
+            }
+            case KernelTable.RELEASED -> {
+                long handle = record.getLong();
+                files.remove(handle);
+                directories.remove(handle);
+            }
+            case KernelTable.LISTED -> listed(record);
+            case KernelTable.LAST -> {
+                lastNode = Math.max(lastNode, record.getLong());
+                lastHandle = Math.max(lastHandle, record.getLong());
+            }
+            default -> throw new DamagedTableException(file, "it has a record of an unknown kind");
+        }
+    }
+
+    private static byte[] rest(ByteBuffer record) {
+        byte[] bytes = new byte[record.remaining()];
+        record.get(bytes);
+        return bytes;
+    }
+
+    private void lookedUp(long unique, long number, long parent, byte[] name, boolean isDirectory, long lookups) {
+        lastNode = Math.max(lastNode, number);
+        Node known = nodes.get(number);
+        if (known == null) {
+            known = new Node(parent, name, isDirectory);
+            nodes.put(number, known);
+            children.merge(parent, 1, Integer::sum);
+        }
+        known.lookups += lookups;
+        if (lookups > 0) {
+            note(unique, new Effect.Lookups(number, lookups));
+        }
+    }
+
+    private void forget(long number, long lookups) {
+        Node node = nodes.get(number);
+        if (node != null) {
+            node.lookups -= lookups;
+            removeUnused(number, node);
+        }
+    }
+
+    private void removeUnused(long number, Node node) {
+        if (node.lookups > 0 || children.containsKey(number)) {
+            return;
+        }
+        nodes.remove(number);
+        Node above = nodes.get(node.parent);
+        if (children.merge(node.parent, -1, (count, less) -> count + less == 0 ? null : count + less) == null
+                && above != null) {
+            removeUnused(node.parent, above);
+        }
+    }
+
+    private long opened(long unique, long handle) {
+        lastHandle = Math.max(lastHandle, handle);
+        note(unique, new Effect.Opened(handle));
+        return handle;
+    }
+
+    private void note(long unique, Effect effect) {
+        if (unique == 0 || !isForSuccessor) {
+            return;
+        }
+        effects.computeIfAbsent(unique, each -> {
+                    requests.add(each);
+                    return new ArrayList<>();
+                })
+                .add(effect);
+        if (requests.size() > MOST_REQUESTS) {
+            effects.remove(requests.remove());
+        }
+    }
+
+    private void listed(ByteBuffer record) {
+        long unique = record.getLong();
+        long handle = record.getLong();
+        long parent = record.getLong();
+        OpenDirectory open = directories.get(handle);
+        while (record.hasRemaining()) {
+            long offset = record.getLong();
+            long node = record.getLong();
+            boolean isDirectory = record.get() != 0;
+            byte[] name = new byte[record.getInt()];
+            record.get(name);
+            if (node != 0) {
+                lookedUp(unique, node, parent, name, isDirectory, 1);
+            }
+            if (open != null && offset < FIRST_NAME) {
+                open.names.clear(); // it was rewound
+            } else if (open != null) {
+                open.names.put(offset, new ListedName(offset, 0, isDirectory, name));
+            }
+        }
+    }
+
+    /** Writes records that add up to the same. */
+    void writeTo(TableLog to) throws IOException {
+        KernelTable.Encoder encoder = new KernelTable.Encoder();
+        int fixed = KernelTable.FIXED;
+        encoder.append(
+                to,
+                fixed,
+                record -> record.put(KernelTable.TERMS)
+                        .putInt(terms.minor())
+                        .putInt(terms.maxRequest())
+                        .putLong(terms.flags()));
+        encoder.append(
+                to,
+                fixed,
+                record -> record.put(KernelTable.LAST).putLong(lastNode).putLong(lastHandle));
+        for (Map.Entry<Long, Node> each : nodes.entrySet()) {
+            Node node = each.getValue();
+            encoder.append(
+                    to,
+                    fixed + node.name.length,
+                    record -> KernelTable.writeNode(
+                            record,
+                            0,
+                            each.getKey(),
+                            node.parent,
+                            node.name,
+                            node.isDirectory,
+                            Math.max(0, node.lookups)));
+        }
+        for (byte[] file : files.values()) {
+            to.append(ByteBuffer.wrap(file));
+        }
+        for (Map.Entry<Long, OpenDirectory> each : directories.entrySet()) {
+            OpenDirectory open = each.getValue();
+            encoder.append(to, fixed, record -> KernelTable.writeDirectory(record, 0, each.getKey(), open.node));
+            List<ListedName> names = new ArrayList<>();
+            for (ListedName name : open.names.values()) {
+                names.add(name);
+                if (names.size() == NAMES_AT_ONCE) {
+                    writeListed(encoder, to, each.getKey(), open.node, names);
+                    names.clear();
+                }
+            }
+            writeListed(encoder, to, each.getKey(), open.node, names);
+        }
+    }
+
+    private static void writeListed(
+            KernelTable.Encoder encoder, TableLog to, long handle, long node, List<ListedName> names)
+            throws IOException {
+        encoder.append(
+                to, KernelTable.lengthOf(names), record -> KernelTable.writeListed(record, 0, handle, node, names));
+    }
+
+    /** What the successor's file system must know. */
+    public Inherited inherited() {
+        List<Inherited.Node> known = new ArrayList<>(nodes.size());
+        nodes.forEach((number, node) -> known.add(new Inherited.Node(
+                number, node.parent, new String(node.name, UTF_8), node.isDirectory, Math.max(0, node.lookups))));
+        known.sort(Comparator.comparingLong(Inherited.Node::number));
+        List<Inherited.Directory> open = new ArrayList<>();
+        directories.forEach((handle, directory) -> {
+            Map<Long, String> names = new HashMap<>();
+            directory.names.forEach((offset, name) -> names.put(offset, new String(name.name, UTF_8)));
+            open.add(new Inherited.Directory(handle, directory.node, names));
+        });
+        List<Inherited.File> opened = new ArrayList<>();
+        new TreeMap<>(files).values().forEach(file -> opened.add(decoded(file)));
+        return new Inherited(known, opened, open, lastNode, lastHandle);
+    }
+
+    private static Inherited.File decoded(byte[] file) {
+        ByteBuffer record = ByteBuffer.wrap(file).order(ByteOrder.nativeOrder());
+        record.position(Byte.BYTES + Long.BYTES); // its kind, and the request that opened it
+        long handle = record.getLong();
+        long node = record.getLong();
+        boolean isCached = record.get() != 0;
+        int backing = record.getInt();
+        long size = record.getLong();
+        Instant time = Instant.ofEpochSecond(record.getLong(), record.getInt());
+        return new Inherited.File(handle, node, isCached, backing, new String(rest(record), UTF_8), size, time);
+    }
+}
