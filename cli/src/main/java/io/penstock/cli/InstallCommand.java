@@ -47,6 +47,9 @@ final class InstallCommand implements Callable<Integer> {
     /** The parts that run, below the folder of an installation. Other files of a build are not copied. */
     private static final List<Path> PARTS = List.of(Path.of("bin"), Path.of("cli/target/penstock/lib"));
 
+    /** The program that restarts mounts; missing if there was no compiler. */
+    private static final Path SUPERVISOR = Path.of("cli/target/penstock/penstock-supervisor");
+
     /** Files that make it start faster; they may be missing. */
     private static final List<Path> CACHES = List.of(
             Path.of("cli/target/penstock/penstock.aot"),
@@ -243,7 +246,9 @@ final class InstallCommand implements Callable<Integer> {
                     below.map(home::relativize).forEach(files::add);
                 }
             }
-            CACHES.stream().filter(cache -> Files.exists(home.resolve(cache))).forEach(files::add);
+            Stream.concat(CACHES.stream(), Stream.of(SUPERVISOR))
+                    .filter(file -> Files.exists(home.resolve(file)))
+                    .forEach(files::add);
             for (Path file : files) {
                 BasicFileAttributes attributes = attributes(home.resolve(file));
                 if (!attributes.isRegularFile() && !attributes.isDirectory()) {

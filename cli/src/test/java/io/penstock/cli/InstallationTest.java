@@ -78,6 +78,20 @@ class InstallationTest {
     }
 
     @Test
+    void install_withASupervisor_copiesItAsAPartOfTheVersion() throws Exception {
+        installation.install(home);
+        Path without = current.toRealPath();
+        Path supervisor = home.resolve("cli/target/penstock/penstock-supervisor");
+        Files.writeString(supervisor, "compiled");
+        Files.setPosixFilePermissions(supervisor, PosixFilePermissions.fromString("rwx------"));
+        installation.install(home);
+        assertThat(current.toRealPath()).isNotEqualTo(without);
+        Path copy = current.resolve("cli/target/penstock/penstock-supervisor");
+        assertThat(copy).hasContent("compiled");
+        assertThat(Files.getPosixFilePermissions(copy)).isEqualTo(PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @Test
     void install_theSameAgain_keepsTheCachesThatAreThere() throws Exception {
         installation.install(home);
         Path first = current.toRealPath();

@@ -108,6 +108,100 @@ class LauncherTest {
     }
 
     @Test
+    void background_withASupervisor_isStartedByIt() throws Exception {
+        supervisor("echo supervised \"$@\"; cd /; PENSTOCK_RESTARTS=0 exec \"$@\"");
+        java("env | grep PENSTOCK_CALL; echo \"$@\"; " + READY);
+        Outcome outcome = launch("mount", "data", "mnt");
+        assertThat(outcome.out())
+                .startsWith("supervised " + launcher + " mount data mnt\n")
+                .contains("-Duser.dir=" + folder + " ", "-Dpenstock.command=" + launcher + " ")
+                .contains("-Dpenstock.background=true io.penstock.cli.Main mount data mnt\n")
+                .doesNotContain("PENSTOCK_CALL");
+        assertThat(outcome.err()).isEmpty();
+    }
+
+    @Test
+    void background_secondStartBySupervisor_isAsTheFirst() throws Exception {
+        supervisor("cd /; PENSTOCK_RESTARTS=0 \"$@\"; sleep 0.01; PENSTOCK_RESTARTS=1 \"$@\"; " + READY);
+        java("echo \"$@\"");
+        List<String> starts = launch("mount", "data", "mnt").out().lines().toList();
+        assertThat(starts).hasSize(2);
+        String started = "penstock.started=\\d+\\.(\\d+)";
+        assertThat(starts.getFirst()).containsPattern(started).isNotEqualTo(starts.getLast());
+        assertThat(starts.getFirst().replaceFirst(started, ""))
+                .isEqualTo(starts.getLast().replaceFirst(started, ""));
+    }
+
+    @Test
+    void background_supervisorOfAnInstallation_startsTheCurrentOne() throws Exception {
+        supervisor("echo \"$1\"; exit 3");
+        Files.createSymbolicLink(folder.resolve("current"), Path.of("home"));
+        assertThat(launch("mount", "data", "/mnt"))
+                .isEqualTo(new Outcome(3, folder.resolve("current/bin/penstock") + "\n", ""));
+    }
+
+    @Test
+    void background_supervisorOfAnotherMachine_isNotUsed() throws Exception {
+        supervisor("echo supervised");
+        Files.write(lib.resolveSibling("penstock-supervisor"), new byte[] {0x7f, 'E', 'L', 'F', 0});
+        java("echo \"$@\"; " + READY);
+        Outcome outcome = launch("mount", "data", "/mnt");
+        assertThat(outcome.out()).endsWith("-Dpenstock.background=true io.penstock.cli.Main mount data /mnt\n");
+        assertThat(outcome.err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"demo --keep", "mount data /dev/fd/9", "mount data /mnt -f"})
+    void supervisor_ofOtherCommands_isNotUsed(String command) throws Exception {
+        supervisor("echo supervised");
+        java("echo \"$@\"; " + READY);
+        assertThat(launch(command.split(" ")).out())
+                .endsWith("Main " + command + (command.endsWith("-f") ? "\n\6\n" : "\n"));
+    }
+
+    @Test
+    void supervisor_sourceAndCompiler_isBuiltOnceAndServes() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/cc")), "no compiler");
+        Path source = Files.createDirectories(folder.resolve("home/supervisor")).resolve("penstock-supervisor.c");
+        Files.copy(Path.of("../supervisor/penstock-supervisor.c"), source);
+        Path pid = folder.resolve("pid");
+        java("cat /proc/$PPID/comm; echo $$ >" + pid + "; " + READY + "; exec sleep 100");
+        assertThat(launch("mount", "data", "/mnt")).isEqualTo(new Outcome(0, "penstock-superv\n", ""));
+        serving(pid).destroyForcibly();
+        Path built = lib.resolveSibling("penstock-supervisor");
+        FileTime first = Files.getLastModifiedTime(built);
+
+        java("echo $$ >" + pid + "; exec sleep 100");
+        Files.delete(pid);
+        Process waiting = start(Map.of(), "mount", "data", "/mnt");
+        ProcessHandle process = serving(pid);
+        waiting.destroy();
+        assertThat(waiting.waitFor()).isEqualTo(130);
+        assertThat(process.isAlive()).isFalse();
+        assertThat(Files.getLastModifiedTime(built)).isEqualTo(first);
+    }
+
+    @Test
+    void supervisor_compilerFails_mountsWithoutIt() throws Exception {
+        Files.createFile(
+                Files.createDirectories(folder.resolve("home/supervisor")).resolve("penstock-supervisor.c"));
+        Path compiler = Files.createDirectories(folder.resolve("path")).resolve("cc");
+        Files.writeString(
+                compiler, "#!/bin/sh\necho \"$@\" >>" + folder.resolve("compiled") + "; echo error >&2; exit 1\n");
+        Files.setPosixFilePermissions(compiler, PosixFilePermissions.fromString("rwx------"));
+        java("echo mounted; " + READY);
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", compiler.getParent() + ":/usr/bin:/bin");
+        assertThat(launch(environment, "mount", "data", "/mnt")).isEqualTo(new Outcome(0, "mounted\n", ""));
+        assertThat(Files.readAllLines(folder.resolve("compiled")))
+                .hasSize(2)
+                .first()
+                .asString()
+                .contains("-static");
+        assertThat(names(lib.resolve(".."))).noneMatch(name -> name.startsWith("penstock-supervisor"));
+    }
+
+    @Test
     void foreground_anyOfItsSpellings_isTheJvmItself() throws Exception {
         java("echo \"$@\"; exit 7");
         for (String option : List.of("-f", "--foreground", "--help")) {
@@ -592,6 +686,13 @@ class LauncherTest {
     private void java(String script) throws IOException {
         Files.writeString(java, "#!/bin/sh\n" + script + "\n");
         Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwx------"));
+    }
+
+    /** A supervisor that does this with its arguments, the command of the mount. */
+    private void supervisor(String script) throws IOException {
+        Path supervisor = lib.resolveSibling("penstock-supervisor");
+        Files.writeString(supervisor, "#!/bin/sh\n[ $# -gt 0 ] || exit 2\n" + script + "\n");
+        Files.setPosixFilePermissions(supervisor, PosixFilePermissions.fromString("rwx------"));
     }
 
     private Outcome launch(String... arguments) throws Exception {

@@ -1,0 +1,356 @@
+/*
+ * Holds the open files that a mount needs to survive its process, and starts another process when that one dies:
+ *
+ *     penstock-supervisor COMMAND [ARG...]
+ *
+ * Processes store files here as in systemd's file descriptor store, by sd_notify(3) and sd_listen_fds(3), so they need
+ * no other code under systemd. Not in that protocol: X_PENSTOCK_MOUNT_POINT=PATH names the mount in messages, and is
+ * unmounted when giving up; PENSTOCK_RESTARTS and PENSTOCK_LAST_END are for successors. The life of a process:
+ *
+ *     started --READY=1--> ready --dies--> its successor is started, at once or after a pause; or gives up: unmounts
+ *        '-------------------'--after STOPPING=1, with nothing stored, or none ever ready--> exits with its status
+ *
+ * This program must never wait for the mount, because only a successor could answer: it opens nothing there, and no
+ * file of the mount becomes its own. It has one thread.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef STEADY_MILLIS /* tests shorten it */
+#define STEADY_MILLIS 1000 /* a process that was ready this long did not die of the first requests */
+#endif
+
+enum {
+	MOST_STORED = 8, /* a mount needs about four: its device, its tables, and written data */
+	MOST_FAILED_STARTS = 8, /* in a row; the pauses between them are 6.3 s, which callers can bear */
+	FIRST_PAUSE_MILLIS = 100, /* after the second death in a row, none of them steady; doubled after each further one */
+	MOST_DOUBLED = 5, /* pauses of 3.2 s: callers can bear these too, if each process serves for a while */
+	QUIT_MILLIS = 2000, /* from SIGQUIT, which makes a JVM print its threads, to SIGKILL */
+	WATCHDOG_SECONDS = 60, /* unless set; longer than a JVM waits for a slow disk, or for swapped memory */
+	OOM_SCORE = 100, /* makes the kernel prefer the process to this program by a tenth of the memory */
+	FIRST_DESCRIPTOR = 3, /* sd_listen_fds(3) */
+	MOST_SENT = 253, /* descriptors in one message: the kernel's SCM_MAX_FD */
+	MOST_MESSAGES = 1024, /* read in a row; more than a socket queues (net.unix.max_dgram_qlen) */
+	MESSAGE_BYTES = 8192, /* a path and all the rest */
+	NAME_BYTES = 256 /* as in systemd */
+};
+
+static char **command, notify_name[16]; /* the latter with @ instead of the zero byte */
+static int notify, signals, null; /* descriptors */
+static struct {
+	int fd;
+	char name[NAME_BYTES];
+} stored[MOST_STORED];
+static int stored_count, restarts = -1, deaths, failed_starts; /* restarts: the first start is none; the others: in a row */
+static long long watchdog_micros = WATCHDOG_SECONDS * 1000000LL; /* 0: off */
+static char mount_point[PATH_MAX] = "a mount", last_end[64];
+static bool was_ready, asked; /* was_ready: any process so far; asked: by SIGTERM or SIGINT, to end */
+static pid_t process = -1; /* the current one; -1: none */
+static bool stopping, silent; /* silent: gave no sign of life for the watchdog's time, and is being killed */
+static long long ready_at; /* milliseconds; 0: not yet */
+static long long due_at; /* when the next step is due: a restart, or SIGQUIT or SIGKILL to a silent process; 0: none */
+
+static long long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail */
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* Sets or removes a variable of the new process. */
+static void set(const char *name, bool is_set, const char *format, ...)
+{
+	char text[MOST_STORED * NAME_BYTES];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(text, sizeof text, format, values);
+	va_end(values);
+	if ((is_set ? setenv(name, text, 1) : unsetenv(name)) != 0)
+		err(127, "%s", name);
+}
+
+/* In the new process: the stored descriptors become 3, 4, ... All others close at exec. */
+static void pass_descriptors(void)
+{
+	char names[MOST_STORED * NAME_BYTES] = "";
+	int spare[MOST_STORED];
+	for (int i = 0; i < stored_count; i++) {
+		spare[i] = fcntl(stored[i].fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR + MOST_STORED);
+		strcat(strcat(names, i > 0 ? ":" : ""), stored[i].name);
+	}
+	for (int i = 0; i < stored_count; i++)
+		if (dup2(spare[i], FIRST_DESCRIPTOR + i) < 0)
+			err(127, "cannot pass descriptors on");
+	set("LISTEN_FDS", stored_count > 0, "%d", stored_count);
+	set("LISTEN_PID", stored_count > 0, "%d", getpid());
+	set("LISTEN_FDNAMES", stored_count > 0, "%s", names);
+}
+
+static _Noreturn void become_command(pid_t supervisor)
+{
+	char score[16] = "";
+	int score_file = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL); /* fails for those that cannot be changed */
+	sigemptyset(&none);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
+		err(127, "signals");
+	if (getppid() != supervisor)
+		_exit(128 + SIGTERM); /* it ended before that */
+	if (read(score_file, score, sizeof score - 1) > 0) /* if not, both are equally likely to be killed */
+		dprintf(score_file, "%d", atoi(score) + OOM_SCORE < 1000 ? atoi(score) + OOM_SCORE : 1000);
+	pass_descriptors();
+	set("NOTIFY_SOCKET", true, "%s", notify_name);
+	set("FDSTORE", true, "%d", MOST_STORED);
+	set("WATCHDOG_USEC", watchdog_micros > 0, "%lld", watchdog_micros);
+	set("WATCHDOG_PID", watchdog_micros > 0, "%d", getpid());
+	set("PENSTOCK_RESTARTS", true, "%d", restarts);
+	set("PENSTOCK_LAST_END", true, "%s", last_end);
+	execvp(command[0], command);
+	err(127, "%s", command[0]);
+}
+
+static void remove_stored(const char *name)
+{
+	int kept = 0;
+	for (int i = 0; i < stored_count; i++)
+		if (strcmp(stored[i].name, name) == 0)
+			close(stored[i].fd);
+		else
+			stored[kept++] = stored[i];
+	stored_count = kept;
+}
+
+static void store(const char *name, const int *descriptors, int count)
+{
+	remove_stored(name);
+	for (int i = 0; i < count; i++)
+		if (stored_count < MOST_STORED) {
+			stored[stored_count].fd = descriptors[i];
+			strcpy(stored[stored_count++].name, name);
+		} else {
+			close(descriptors[i]);
+			syslog(LOG_WARNING, "%s: no room to store %s; %d are stored", mount_point, name, stored_count);
+		}
+}
+
+/* Leaves no dead mount behind. With its last descriptor closed, nobody waits for an answer, fusermount included. */
+static void unmount(void)
+{
+	while (stored_count > 0)
+		close(stored[--stored_count].fd);
+	if (*mount_point != '/' || umount2(mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL)
+		return; /* EINVAL: it is no longer mounted */
+	int error = errno;
+	if (error != EPERM || setenv("AT", mount_point, 1) != 0 ||
+	    system("fusermount3 -u -z -- \"$AT\" || fusermount -u -z -- \"$AT\"") != 0)
+		syslog(LOG_ERR, "cannot unmount %s: %s", mount_point, strerror(error));
+}
+
+/* The process has ended, and all its messages have been read. */
+static void ended(int status)
+{
+	bool is_last = stopping || stored_count == 0 || !was_ready;
+	int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	if (silent)
+		snprintf(last_end, sizeof last_end, "no sign of life for %g s", (double)watchdog_micros / 1e6);
+	else
+		snprintf(last_end, sizeof last_end, WIFSIGNALED(status) ? "signal %d" : "exit status %d", number);
+	process = -1;
+	if (asked && !is_last)
+		unmount();
+	if (asked || is_last)
+		exit(WIFSIGNALED(status) ? 128 + number : number);
+	deaths = ready_at > 0 && now() - ready_at >= STEADY_MILLIS ? 1 : deaths + 1;
+	failed_starts = ready_at > 0 ? 0 : failed_starts + 1;
+	if (failed_starts >= MOST_FAILED_STARTS) {
+		unmount();
+		syslog(LOG_ERR, "%d processes of %s in a row died before they served it (%s); gave up", failed_starts,
+		       mount_point, last_end);
+		exit(1);
+	}
+	if (deaths > 1)
+		due_at = now() + (FIRST_PAUSE_MILLIS << (deaths - 2 < MOST_DOUBLED ? deaths - 2 : MOST_DOUBLED));
+	else
+		due_at = now();
+}
+
+static void start(void)
+{
+	pid_t supervisor = getpid();
+	stopping = silent = false;
+	ready_at = due_at = 0;
+	restarts++;
+	process = fork();
+	if (process == 0)
+		become_command(supervisor);
+	if (process < 0 && restarts == 0)
+		err(1, "fork");
+	if (process < 0)
+		due_at = now() + FIRST_PAUSE_MILLIS; /* memory or processes may be short for a moment */
+	else if (restarts > 0)
+		syslog(LOG_WARNING, "the process of %s died (%s); started its successor", mount_point, last_end);
+}
+
+/* A message of the process. The descriptors are this program's now. */
+static void obey(char *text, const int *descriptors, int count)
+{
+	char name[NAME_BYTES] = "stored"; /* as in systemd */
+	bool ready = false, alive = false, stores = false, removes = false;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		ready |= strcmp(line, "READY=1") == 0;
+		alive |= strcmp(line, "WATCHDOG=1") == 0;
+		stopping |= strcmp(line, "STOPPING=1") == 0;
+		stores |= strcmp(line, "FDSTORE=1") == 0;
+		removes |= strcmp(line, "FDSTOREREMOVE=1") == 0;
+		sscanf(line, "FDNAME=%255[^:]", name);
+		sscanf(line, "X_PENSTOCK_MOUNT_POINT=%4095[^\n]", mount_point);
+	}
+	was_ready |= ready;
+	if (ready && ready_at == 0)
+		ready_at = now();
+	if (stopping && !silent)
+		due_at = 0;
+	else if ((ready || alive) && ready_at > 0 && watchdog_micros > 0 && !silent)
+		due_at = now() + watchdog_micros / 1000;
+	if (removes)
+		remove_stored(name);
+	if (stores)
+		store(name, descriptors, count);
+	for (int i = 0; i < count && !stores; i++)
+		close(descriptors[i]);
+}
+
+static void read_messages(void)
+{
+	static char text[MESSAGE_BYTES];
+	enum { SENDER_BYTES = CMSG_SPACE(sizeof(struct ucred)) };
+	_Alignas(struct cmsghdr) char control[SENDER_BYTES + CMSG_SPACE(MOST_SENT * sizeof(int))];
+	struct iovec content = {text, sizeof text - 1};
+	for (int i = 0; i < MOST_MESSAGES; i++) {
+		struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1, .msg_control = control};
+		struct cmsghdr *part;
+		struct ucred sender = {.pid = 0};
+		int descriptors[MOST_SENT], count = 0;
+		/* First with room for the sender only: the kernel drops descriptors of strangers. Closing one here could wait
+		   for the mount, if it is a file there. */
+		message.msg_controllen = SENDER_BYTES;
+		if (recvmsg(notify, &message, MSG_PEEK) < 0)
+			return; /* EAGAIN */
+		if ((part = CMSG_FIRSTHDR(&message)) && part->cmsg_type == SCM_CREDENTIALS)
+			memcpy(&sender, CMSG_DATA(part), sizeof sender);
+		message.msg_controllen = sender.pid == process ? sizeof control : SENDER_BYTES;
+		ssize_t length = recvmsg(notify, &message, MSG_CMSG_CLOEXEC);
+		if (length < 0 || sender.pid != process)
+			continue;
+		if ((part = CMSG_NXTHDR(&message, CMSG_FIRSTHDR(&message))) && part->cmsg_type == SCM_RIGHTS) {
+			count = (int)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+			memcpy(descriptors, CMSG_DATA(part), (size_t)count * sizeof(int));
+		}
+		text[message.msg_flags & MSG_TRUNC ? 0 : length] = '\0';
+		obey(text, descriptors, count);
+	}
+}
+
+static void read_signals(void)
+{
+	struct signalfd_siginfo sent;
+	while (read(signals, &sent, sizeof sent) == sizeof sent) {
+		if (sent.ssi_signo == SIGCHLD)
+			continue;
+		asked |= sent.ssi_signo != SIGHUP; /* which makes a mount read its configuration again */
+		if (process > 0)
+			kill(process, (int)sent.ssi_signo);
+	}
+	if (asked && process < 0) {
+		unmount();
+		exit(0);
+	}
+}
+
+static void prepare(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	socklen_t length = sizeof address;
+	sigset_t handled;
+	const char *micros = getenv("PENSTOCK_WATCHDOG_USEC");
+	if (micros && sscanf(micros, "%lld", &watchdog_micros) != 1)
+		errx(2, "PENSTOCK_WATCHDOG_USEC=%s: expected a number of microseconds", micros);
+	syscall(SYS_close_range, FIRST_DESCRIPTOR, ~0U, 0); /* the caller's; not before Linux 5.9 */
+	while ((null = open("/dev/null", O_RDWR)) >= 0 && null < FIRST_DESCRIPTOR)
+		; /* no descriptor of this program becomes a standard one */
+	notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (null < 0 || fcntl(null, F_SETFD, FD_CLOEXEC) != 0 || chdir("/") != 0 ||
+	    setsockopt(notify, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) != 0 ||
+	    bind(notify, (struct sockaddr *)&address, sizeof address.sun_family) != 0 || /* the kernel chooses a name */
+	    getsockname(notify, (struct sockaddr *)&address, &length) != 0)
+		err(1, "descriptors");
+	length -= (socklen_t)offsetof(struct sockaddr_un, sun_path) + 1;
+	snprintf(notify_name, sizeof notify_name, "@%.*s", (int)length, address.sun_path + 1);
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, no end can be seen */
+	signal(SIGUSR1, SIG_IGN);
+	sigemptyset(&handled);
+	for (const int *number = (int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0}; *number; number++)
+		sigaddset(&handled, *number);
+	signals = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0 || sigprocmask(SIG_BLOCK, &handled, NULL) != 0)
+		err(1, "signals");
+	openlog("penstock", LOG_PID, LOG_DAEMON);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		errx(2, "usage: penstock-supervisor COMMAND [ARG...]");
+	command = argv + 1;
+	prepare();
+	start();
+	/* Only the process has the caller's output: whoever reads it to its end does not wait for this program. */
+	for (int fd = 0; fd < FIRST_DESCRIPTOR; fd++)
+		dup2(null, fd);
+	for (;;) {
+		struct pollfd inputs[] = {{notify, POLLIN, 0}, {signals, POLLIN, 0}};
+		siginfo_t end = {.si_pid = 0};
+		long long left = due_at - now();
+		int status, wait = due_at == 0 ? -1 : left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+		poll(inputs, 2, wait); /* EINTR: everything is tried anyway */
+		read_messages();
+		read_signals();
+		if (process > 0 && waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid > 0) {
+			read_messages(); /* the last ones: none can follow, and its id is not used again yet */
+			if (waitpid(process, &status, 0) == process)
+				ended(status);
+		}
+		if (due_at == 0 || due_at > now())
+			continue;
+		if (process < 0) {
+			start();
+		} else {
+			kill(process, silent ? SIGKILL : SIGQUIT);
+			due_at = silent ? 0 : now() + QUIT_MILLIS;
+			silent = true;
+		}
+	}
+}
