@@ -8,6 +8,7 @@ import static io.penstock.serve.control.Statistic.Unit.NUMBER;
 import static io.penstock.serve.control.Statistic.Unit.SECONDS;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.fuse.Supervisor;
 import io.penstock.settings.process.Version;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
@@ -32,6 +33,12 @@ import org.jspecify.annotations.Nullable;
 public enum Statistic {
     BUILD(GAUGE, NUMBER, "build.info{version=" + Version.number() + "}", "Always 1", _ -> 1),
     UPTIME(GAUGE, SECONDS, "uptime", "seconds", "Time since the mount began"),
+    RESTARTS(
+            COUNTER,
+            NUMBER,
+            "restarts",
+            "Processes of this mount that have died; this one continues the mount",
+            _ -> Supervisor.current().restarts()),
 
     CALLS(COUNTER, NUMBER, "calls{call=*}", "calls.*.count", "Calls of the kernel"),
     CALL_DURATION(COUNTER, SECONDS, "call.duration{call=*}", "calls.*.nanos", "Total duration of calls"),

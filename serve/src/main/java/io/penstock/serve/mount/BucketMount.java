@@ -12,6 +12,7 @@ import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
+import io.penstock.fuse.Supervisor;
 import io.penstock.fuse.calls.CallLatencies;
 import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.calls.CallStatistics;
@@ -40,6 +41,8 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
@@ -47,9 +50,16 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A mounted bucket. Assembles the modules, and closes them in reverse order. */
 public final class BucketMount implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(BucketMount.class);
+
+    /** The pause between two attempts to reach the store of a mount that is continued. */
+    private static final Duration STORE_RETRY = Duration.ofSeconds(1);
+
     private final S3ObjectStore store;
     private final MountedModules modules;
     private final Jobs jobs;
@@ -85,16 +95,17 @@ public final class BucketMount implements AutoCloseable {
      * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
      *
      * @param access receives each call; null for none
+     * @param tables see {@link KernelBinding#mount}
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
-    public static BucketMount open(MountPlan plan, StartTimes times, @Nullable AccessLog access)
+    public static BucketMount open(MountPlan plan, StartTimes times, @Nullable AccessLog access, @Nullable Path tables)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
         Preflight.check(plan.mount());
         ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
         Deque<Runnable> closers = new ArrayDeque<>();
         try {
-            S3ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+            S3ObjectStore store = connect(plan);
             closers.push(store::close);
             times.done("bucket");
             PageCache cache = PageCache.open(cacheConfig(plan));
@@ -152,7 +163,7 @@ public final class BucketMount implements AutoCloseable {
             CallObserver observer = access == null ? calls : calls.and(access.observer(files::pathOf));
             Binding.Taken taken = plan.binding()
                     .mount(
-                            () -> KernelBinding.mount(files, plan.mount(), observer),
+                            () -> KernelBinding.mount(files, plan.mount(), observer, tables),
                             () -> LibFuse.binding().mount(files, plan.mount(), observer));
             UploadsAtExit awaited = backlog;
             closers.push(() -> end(taken.mount(), files, awaited));
@@ -173,6 +184,22 @@ public final class BucketMount implements AutoCloseable {
         } catch (Throwable e) {
             close(closers);
             throw e;
+        }
+    }
+
+    /** A process that continues a mount waits for its store, and programs with it: they must not lose the mount. */
+    private static S3ObjectStore connect(MountPlan plan) throws ObjectStoreException, InterruptedException {
+        boolean isSuccessor = Supervisor.current().inheritedDevice().isPresent();
+        while (true) {
+            try {
+                return S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+            } catch (ObjectStoreException e) {
+                if (!isSuccessor) {
+                    throw e;
+                }
+                log.warn("The mount continues once the store responds: {}", e.getMessage());
+                Thread.sleep(STORE_RETRY);
+            }
         }
     }
 

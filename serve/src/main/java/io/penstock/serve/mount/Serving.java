@@ -4,11 +4,10 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.core.Printable;
 import io.penstock.disk.DiskHealth;
 import io.penstock.disk.ExposedFolder;
-import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
-import io.penstock.fuse.MountTable;
+import io.penstock.fuse.Supervisor;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.serve.log.AccessLog;
@@ -69,8 +68,13 @@ public final class Serving {
     private final Configuration configuration;
     private final LiveConfiguration.Source source;
     private final MountPlan plan;
+
+    /** As the user names it; the plan names the device of a mount that this process continues. */
+    private final Path mountPoint;
+
     private final Path logFile;
     private final boolean verbose;
+    private final Supervisor supervisor = Supervisor.current();
     private final StartTimes times = new StartTimes();
 
     /**
@@ -83,7 +87,8 @@ public final class Serving {
         this.verbose = verbose;
         this.source = source;
         this.configuration = source.read();
-        this.plan = MountPlan.of(target, mountPoint, configuration);
+        this.mountPoint = mountPoint;
+        this.plan = MountPlan.of(target, supervisor.inheritedDevice().orElse(mountPoint), configuration);
         this.logFile = logFile(configuration.get(Settings.LOG_FILE), mountPoint);
         times.done("JVM and configuration");
     }
@@ -93,7 +98,13 @@ public final class Serving {
         try {
             mountAndServe();
         } catch (MountException | RefusedException e) {
+            if (supervisor.inheritedDevice().isPresent()) {
+                log.error("{}", e.getMessage()); // nobody reads what a successor prints
+            }
             Logging.removeIfEmpty();
+            if (e instanceof MountException) {
+                supervisor.stopping(); // a successor would be refused too
+            }
             throw e;
         }
     }
@@ -107,11 +118,8 @@ public final class Serving {
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, e) -> log.error("Thread {} died: internal error; please report it", thread.getName(), e));
         HeapWatch.start();
-        DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
-            log.warn("{}", found);
-            System.out.println(found);
-        });
-        forgetEnded();
+        supervisor.watch();
+        EarlierProcesses.forget(supervisor, mountPoint);
         // Closed in reverse order: a process that must exit waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 Metrics metrics = Metrics.open(configuration);
@@ -124,15 +132,6 @@ public final class Serving {
                 stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
             }
             serve(bucket, metrics);
-        }
-    }
-
-    /** Removes the state of killed mounts, and of those with failed uploads that no penstock umount has waited for. */
-    private static void forgetEnded() {
-        try {
-            RunningMount.forgetEnded(Host.current(), MountTable.read().entries());
-        } catch (IOException e) {
-            log.debug("Cannot remove the state files of ended processes", e);
         }
     }
 
@@ -150,7 +149,6 @@ public final class Serving {
         } catch (IOException e) {
             return; // No other mount is known.
         }
-        Path mountPoint = plan.mount().mountPoint();
         for (RunningMount other : others) {
             if (other.writesTo(file) && !other.mountPoint().equals(mountPoint) && other.isAlive()) {
                 throw refused(
@@ -194,7 +192,7 @@ public final class Serving {
             return null;
         }
         checkOutside(Settings.ACCESS_LOG, setting);
-        Path file = logFile(setting, plan.mount().mountPoint());
+        Path file = logFile(setting, mountPoint);
         checkLog(Settings.ACCESS_LOG, file);
         if (Launcher.waits() && file.equals(logFile)) {
             throw refused(
@@ -212,9 +210,14 @@ public final class Serving {
         }
     }
 
+    /** Only read-only mounts survive their process: null for others. */
+    private @Nullable Path tables() throws IOException {
+        return plan.mount().readOnly() ? RunningMount.tables(Host.current()) : null;
+    }
+
     private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
         try {
-            return BucketMount.open(plan, times, access);
+            return BucketMount.open(plan, times, access, tables());
         } catch (ObjectStoreException e) {
             // Names the certificates' file only if certificates are the problem.
             boolean ofCertificates = String.valueOf(e.getMessage()).contains(Settings.CA_FILE.key());
@@ -349,6 +352,7 @@ public final class Serving {
         if (verbose) {
             news.forEach(System.out::println);
         }
+        supervisor.ready();
         if (Launcher.waits()) {
             Launcher.ready();
         } else {

@@ -2,6 +2,7 @@ package io.penstock.serve.mount;
 
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
+import io.penstock.fuse.Supervisor;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -83,6 +84,7 @@ public final class StopSignal implements AutoCloseable {
         if (target == null || closed.getCount() == 0) {
             return;
         }
+        Supervisor.current().stopping();
         hurries.get().run();
         Duration patience = CLOSE_PATIENCE;
         try {

@@ -276,6 +276,11 @@ public record RunningMount(
                 .max(Comparator.comparing(RunningMount::since));
     }
 
+    /** The folder for what successors of serving processes must know. */
+    public static Path tables(Host host) throws IOException {
+        return RuntimeFolder.open(host);
+    }
+
     /** Removes the files of ended processes whose mounts are gone too. */
     public static void forgetEnded(Host host, List<MountTable.Entry> table) throws IOException {
         Set<Path> mounted = table.stream().map(MountTable.Entry::mountPoint).collect(Collectors.toSet());

@@ -70,6 +70,12 @@ record Fuse(Configuration configuration) {
         if (!configuration.get(Settings.PASSTHROUGH).equals("off")) {
             passthrough(machine, findings);
         }
+        if (configuration.get(Settings.READ_ONLY) && machine.kernel().isBefore(6, 9)) {
+            findings.note(
+                    machine.kernel() + " cannot keep a mount whose process dies; 6.9 and newer can",
+                    "Programs then get \"Transport endpoint is not connected\", until it is mounted again",
+                    "Install a newer kernel");
+        }
         if (findings.isEmpty()) {
             findings.ok(machine.kernel().toString());
         }
