@@ -179,6 +179,7 @@ static void ended(int status)
 	else
 		snprintf(last_end, sizeof last_end, WIFSIGNALED(status) ? "signal %d" : "exit status %d", number);
 	process = -1;
+	asked |= ready_at == 0 && number == (WIFSIGNALED(status) ? SIGTERM : 128 + SIGTERM); /* told to end by others */
 	if (asked && !is_last)
 		unmount();
 	if (asked || is_last)
@@ -233,7 +234,7 @@ static void obey(char *text, const int *descriptors, int count)
 		ready_at = now();
 	if (stopping && !silent)
 		due_at = 0;
-	else if ((ready || alive) && ready_at > 0 && watchdog_micros > 0 && !silent)
+	else if ((ready || alive) && ready_at > 0 && watchdog_micros > 0 && !silent && stored_count > 0)
 		due_at = now() + watchdog_micros / 1000;
 	if (removes)
 		remove_stored(name);

@@ -87,8 +87,13 @@ public final class DemoMount {
                 .append(setting.type().isFlag() ? "" : " " + value));
         shell.command(command.toString());
         try (BucketMount mounted = BucketMount.open(plan, new StartTimes(), null, null);
-                MountControl _ =
-                        new MountControl(plan, mounted, Path.of("/dev/null"), configuration, () -> configuration)) {
+                MountControl _ = new MountControl(
+                        plan,
+                        mounted,
+                        mounted.mount().mountPoint(),
+                        Path.of("/dev/null"),
+                        configuration,
+                        () -> configuration)) {
             stop.unmounts(mounted.mount(), hurry, () -> {});
             shell.say(mounted.mount().description());
             boolean good = show.run(mounted);

@@ -1,6 +1,11 @@
 package io.penstock.fuse;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
@@ -17,6 +22,11 @@ public final class InheritedDevice {
 
     /** The minor number of the mount's device, whose major number is 0: fuse_dev_show_fdinfo in fs/fuse/dev.c. */
     private static final String CONNECTION = "fuse_connection:";
+
+    // struct pollfd: byte offsets; poll(2).
+    private static final int POLLFD_REVENTS = 6;
+    private static final int POLLFD_SIZE = 8;
+    private static final int POLLERR = 8;
 
     private InheritedDevice() {}
 
@@ -41,6 +51,9 @@ public final class InheritedDevice {
                     .findFirst()
                     .orElseThrow(() -> new MountException("/dev/fd/" + fd + " is not a /dev/fuse that serves a mount."
                             + " The program that starts this one must open and mount it first."));
+            if (isEnded(fd)) { // another mount may have its number
+                throw new MountException("The mount of /dev/fd/" + fd + " has ended.");
+            }
             return MountTable.read().entries().stream()
                     .filter(entry -> entry.device().equals(device))
                     .map(MountTable.Entry::mountPoint)
@@ -50,6 +63,15 @@ public final class InheritedDevice {
         } catch (IOException e) {
             throw new MountException(
                     "/dev/fd/" + fd + " is not open: the program that starts this one must pass it on.", e);
+        }
+    }
+
+    /** Whether the kernel has ended the mount: fuse_dev_poll in fs/fuse/dev.c. */
+    private static boolean isEnded(int fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment polled = arena.allocate(POLLFD_SIZE, Integer.BYTES);
+            polled.set(JAVA_INT, 0, fd);
+            return Native.C.poll(polled.address(), 1, 0) > 0 && (polled.get(JAVA_SHORT, POLLFD_REVENTS) & POLLERR) != 0;
         }
     }
 }

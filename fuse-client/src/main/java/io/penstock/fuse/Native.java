@@ -73,6 +73,8 @@ public final class Native {
 
         int getpagesize();
 
+        int poll(@intptr_t long descriptors, @u_int64_t long count, int milliseconds);
+
         int socket(int domain, int type, int protocol);
 
         @ssize_t

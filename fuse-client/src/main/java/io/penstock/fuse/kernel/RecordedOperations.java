@@ -92,6 +92,7 @@ final class RecordedOperations implements Operations {
         if (effects == null) {
             return;
         }
+        table.takenBack(number);
         for (Effect effect : effects) {
             switch (effect) {
                 case Effect.Lookups(long node, long count) -> {

@@ -57,15 +57,23 @@ sealed interface Survival {
         }
     }
 
-    /**
-     * A mount that its supervisor keeps.
-     *
-     * @param left what a former process has left; null for a new mount
-     */
-    record Kept(
-            Supervisor supervisor,
-            KernelTable table,
-            @Nullable TableState left) implements Survival {
+    /** A mount that its supervisor keeps. */
+    final class Kept implements Survival {
+        private final Supervisor supervisor;
+        private final KernelTable table;
+        private final boolean isSuccessor;
+
+        /** What a former process has left, until it is inherited; null for a new mount. */
+        private @Nullable TableState left;
+
+        /** @param left what a former process has left; null for a new mount */
+        Kept(Supervisor supervisor, KernelTable table, @Nullable TableState left) {
+            this.supervisor = supervisor;
+            this.table = table;
+            this.isSuccessor = left != null;
+            this.left = left;
+        }
+
         @Override
         public String description() {
             int restarts = supervisor.restarts();
@@ -78,20 +86,22 @@ sealed interface Survival {
         @Override
         public Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel)
                 throws MountException {
-            if (left == null) {
+            TableState inherited = left;
+            left = null; // it is large
+            if (inherited == null) {
                 return new RecordedOperations(operations, fileSystem, table, Map.of());
             }
             try {
-                fileSystem.inherit(left.inherited(), kernel);
+                fileSystem.inherit(inherited.inherited(), kernel);
             } catch (ErrnoException e) {
                 throw new MountException("What the former process has left contradicts itself: " + e.getMessage(), e);
             }
-            return new RecordedOperations(operations, fileSystem, table, left.effects());
+            return new RecordedOperations(operations, fileSystem, table, inherited.effects());
         }
 
         @Override
         public void begins(Device device) {
-            if (left != null) {
+            if (isSuccessor) {
                 Reply notice = new Reply(0);
                 int length = notice.sealNotice(NotifyResend.CODE, 0);
                 int error = device.write(notice.address(), length);

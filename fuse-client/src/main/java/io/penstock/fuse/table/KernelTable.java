@@ -38,6 +38,7 @@ public final class KernelTable implements AutoCloseable {
     static final byte RELEASED = 6;
     static final byte LISTED = 7;
     static final byte LAST = 8;
+    static final byte TAKEN_BACK = 9;
 
     /** The most bytes of a record without its names. */
     static final int FIXED = 64;
@@ -122,6 +123,7 @@ public final class KernelTable implements AutoCloseable {
     public static void remove(Path file) {
         try {
             Files.deleteIfExists(file);
+            Files.deleteIfExists(next(file));
         } catch (IOException e) {
             log.debug("{} is not removed", file, e);
         }
@@ -150,7 +152,7 @@ public final class KernelTable implements AutoCloseable {
     }
 
     @GuardedBy("this")
-    private void lose(IOException cause) {
+    private void lose(Exception cause) {
         log.warn(
                 "This mount no longer survives the end of its process: {} cannot be written ({})",
                 file,
@@ -159,18 +161,20 @@ public final class KernelTable implements AutoCloseable {
         onLoss.run();
     }
 
+    /** Once only: another mount may have the number by then, and with it the file's name. */
     @GuardedBy("this")
     private void end() {
         TableLog last = records;
+        if (last == null) {
+            return;
+        }
         records = null;
+        remove(file);
         try {
-            if (last != null) {
-                last.close();
-            }
+            last.close();
         } catch (IOException e) {
             log.debug("{} is not closed", file, e);
         }
-        remove(file);
     }
 
     /** An inode was looked up by this name, as often as {@code lookups} says. */
@@ -216,6 +220,11 @@ public final class KernelTable implements AutoCloseable {
         add(FIXED, to -> to.put(RELEASED).putLong(handle));
     }
 
+    /** What a former process recorded for this request is about to be taken back: another successor must not do so. */
+    public void takenBack(long unique) {
+        add(FIXED, to -> to.put(TAKEN_BACK).putLong(unique));
+    }
+
     /** Names of a directory were returned, some of them with a lookup. */
     public void listed(long unique, long handle, long parent, List<ListedName> names) {
         add(lengthOf(names), to -> writeListed(to, unique, handle, parent, names));
@@ -238,9 +247,14 @@ public final class KernelTable implements AutoCloseable {
         }
     }
 
+    /** The file that will replace this one. */
+    private static Path next(Path file) {
+        return file.resolveSibling(file.getFileName() + ".next");
+    }
+
     /** Writes the file anew. Appends go on meanwhile; the last of them are copied while others wait. */
     private void rewrite() {
-        Path next = file.resolveSibling(file.getFileName() + ".next");
+        Path next = next(file);
         try {
             long until;
             synchronized (this) {
@@ -267,7 +281,7 @@ public final class KernelTable implements AutoCloseable {
                 former.close();
                 isRewriting = false;
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             synchronized (this) {
                 lose(e);
             }

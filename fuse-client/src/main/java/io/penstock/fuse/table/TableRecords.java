@@ -32,7 +32,7 @@ final class TableRecords {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Arena arena = Arena.ofConfined()) {
             long size = channel.size();
-            if (size == 0 || size % TableLog.CHUNK != 0) {
+            if (size < TableLog.CHUNK) { // the last chunk may be in the making
                 throw new DamagedTableException(file, "it has " + size + " bytes");
             }
             long start = from / TableLog.CHUNK * TableLog.CHUNK;
@@ -68,7 +68,7 @@ final class TableRecords {
                 }
                 start += TableLog.CHUNK;
                 at = 0;
-                if (start >= size) {
+                if (start + TableLog.CHUNK > size) {
                     throw new DamagedTableException(file, "it ends at " + size);
                 }
             }

@@ -146,6 +146,7 @@ public final class TableState {
                 files.remove(handle);
                 directories.remove(handle);
             }
+            case KernelTable.TAKEN_BACK -> effects.remove(record.getLong());
             case KernelTable.LISTED -> listed(record);
             case KernelTable.LAST -> {
                 lastNode = Math.max(lastNode, record.getLong());

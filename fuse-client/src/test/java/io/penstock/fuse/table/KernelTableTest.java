@@ -146,6 +146,41 @@ final class KernelTableTest {
     }
 
     @Test
+    void read_killedWhileTheFileGrew_hasAllRecords() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.lookedUp(2, 2, ROOT, name(2), false, 1);
+        try (RandomAccessFile grown = new RandomAccessFile(file().toFile(), "rw")) {
+            grown.setLength(TableLog.CHUNK + 4096);
+        }
+        KernelTable successor = KernelTable.resume(file(), left(), () -> {});
+        successor.lookedUp(4, 3, ROOT, new byte[TableLog.CHUNK - 100], false, 1); // in the next chunk
+        assertThat(left().inherited().nodes()).hasSize(2);
+        successor.close();
+    }
+
+    @Test
+    void takenBack_isTakenBackOnceOnly() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.lookedUp(2, 2, ROOT, name(2), false, 1);
+        table.lookedUp(4, 2, ROOT, name(2), false, 1);
+        table.takenBack(4);
+        table.forgotten(2, 1);
+        assertThat(left().effects()).containsOnlyKeys(2L);
+        assertThat(left().inherited().nodes()).singleElement().matches(node -> node.lookups() == 1);
+        table.close();
+    }
+
+    @Test
+    void close_again_keepsTheTableOfALaterMount() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.close();
+        KernelTable later = create(1 << 20);
+        table.close();
+        assertThat(file()).exists();
+        later.close();
+    }
+
+    @Test
     void read_cutOff_isRefused() throws Exception {
         KernelTable table = create(1 << 20);
         table.close();

@@ -9,6 +9,7 @@ import io.penstock.filesystem.files.FetchedContent;
 import io.penstock.filesystem.names.RunningRename;
 import io.penstock.filesystem.names.Writing;
 import io.penstock.fuse.Binding;
+import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Preflight;
@@ -188,13 +189,17 @@ public final class BucketMount implements AutoCloseable {
     }
 
     /** A process that continues a mount waits for its store, and programs with it: they must not lose the mount. */
-    private static S3ObjectStore connect(MountPlan plan) throws ObjectStoreException, InterruptedException {
-        boolean isSuccessor = Supervisor.current().inheritedDevice().isPresent();
+    private static S3ObjectStore connect(MountPlan plan)
+            throws ObjectStoreException, MountException, InterruptedException {
+        Path device = Supervisor.current().inheritedDevice().orElse(null);
         while (true) {
             try {
+                if (device != null) {
+                    Path _ = InheritedDevice.resolve(device); // it may be unmounted meanwhile
+                }
                 return S3ObjectStore.connect(plan.s3(), plan.target().prefix());
             } catch (ObjectStoreException e) {
-                if (!isSuccessor) {
+                if (device == null) {
                     throw e;
                 }
                 log.warn("The mount continues once the store responds: {}", e.getMessage());

@@ -40,12 +40,14 @@ public final class MountControl implements AutoCloseable {
     private final @Nullable ControlServer server;
 
     /**
+     * @param mountPoint as the user names it
      * @param logFile empty if the log goes to the terminal
      * @param source reads the settings again for a reload
      */
     public MountControl(
             MountPlan plan,
             BucketMount bucket,
+            Path mountPoint,
             Path logFile,
             Configuration configuration,
             LiveConfiguration.Source source) {
@@ -62,7 +64,7 @@ public final class MountControl implements AutoCloseable {
                 logFile,
                 configuration
                         .find(Settings.ACCESS_LOG)
-                        .map(file -> Serving.logFile(file, plan.mount().mountPoint()))
+                        .map(file -> Serving.logFile(file, mountPoint))
                         .orElse(Path.of("")),
                 Instant.now());
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);

@@ -212,7 +212,9 @@ public final class Serving {
 
     /** Only read-only mounts survive their process: null for others. */
     private @Nullable Path tables() throws IOException {
-        return plan.mount().readOnly() ? RunningMount.tables(Host.current()) : null;
+        return plan.mount().readOnly() || supervisor.inheritedDevice().isPresent()
+                ? RunningMount.tables(Host.current())
+                : null;
     }
 
     private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
@@ -266,8 +268,8 @@ public final class Serving {
 
     private void serve(BucketMount bucket, Metrics metrics) throws RefusedException, InterruptedException {
         Mount mount = bucket.mount();
-        try (MountControl control =
-                        new MountControl(plan, bucket, Logging.file().orElse(Path.of("")), configuration, source);
+        try (MountControl control = new MountControl(
+                        plan, bucket, mountPoint, Logging.file().orElse(Path.of("")), configuration, source);
                 TextWatch _ = new TextWatch(
                         () -> TextWatch.text(bucket.names(), Instant.now()),
                         names -> control.state().update(now -> now.withNames(names)));
