@@ -1,5 +1,6 @@
 package io.penstock.demo;
 
+import io.penstock.core.NoSpace;
 import io.penstock.settings.process.Folders;
 import io.penstock.settings.process.Reason;
 import io.penstock.settings.process.RefusedException;
@@ -7,13 +8,9 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 
 /** The folder for a demo's files, below $TMPDIR or /tmp. */
 public final class DemoFolder {
-    /** The kernel's messages in exceptions of the JDK: those of writes name no file. */
-    private static final List<String> FULL = List.of("No space left on device", "Disk quota exceeded");
-
     private DemoFolder() {}
 
     /**
@@ -40,7 +37,7 @@ public final class DemoFolder {
                 && Path.of(of.getFile()).startsWith(folder);
         String reason = Reason.of(e);
         return new RefusedException(
-                isOfFolder || FULL.stream().anyMatch(reason::contains)
+                isOfFolder || NoSpace.isSaidBy(reason)
                         ? reason + " (temporary files are in " + Folders.temporary() + "; set TMPDIR to another folder)"
                         : reason);
     }

@@ -1,8 +1,6 @@
 package io.penstock.fuse;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -30,23 +28,9 @@ public final class Supervisor {
     /** SD_LISTEN_FDS_START of sd-daemon.h. */
     private static final int FIRST = 3;
 
-    // struct sockaddr_un, msghdr and cmsghdr of 64-bit Linux: byte offsets; unix(7), sendmsg(2), cmsg(3).
+    // struct sockaddr_un: byte offsets; unix(7).
     private static final int SUN_PATH = 2;
     private static final int SUN_SIZE = 110;
-    private static final int MSG_NAME = 0;
-    private static final int MSG_NAMELEN = 8;
-    private static final int MSG_IOV = 16;
-    private static final int MSG_IOVLEN = 24;
-    private static final int MSG_CONTROL = 32;
-    private static final int MSG_CONTROLLEN = 40;
-    private static final int MSGHDR_SIZE = 56;
-    private static final int CMSG_LEN = 0;
-    private static final int CMSG_LEVEL = 8;
-    private static final int CMSG_TYPE = 12;
-    private static final int CMSG_DATA = 16;
-    private static final int CMSG_SIZE = 24;
-    private static final int SOL_SOCKET = 1;
-    private static final int SCM_RIGHTS = 1;
 
     private final Map<String, String> environment;
     private final long pid;
@@ -151,9 +135,7 @@ public final class Supervisor {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            if (Native.C.sendmsg(
-                            socket, message(arena, address, message, descriptor).address(), 0)
-                    < 0) {
+            if (!message(arena, address, message, descriptor).send(socket)) {
                 log.warn("The supervisor at {} is not told {}: error number {}", address, message, Native.error());
             }
         } finally {
@@ -161,7 +143,7 @@ public final class Supervisor {
         }
     }
 
-    private static MemorySegment message(Arena arena, String address, String text, int descriptor) {
+    private static DescriptorMessage message(Arena arena, String address, String text, int descriptor) {
         byte[] path = address.getBytes(UTF_8);
         MemorySegment name = arena.allocate(SUN_SIZE, Long.BYTES);
         name.set(JAVA_SHORT, 0, (short) Native.AF_UNIX);
@@ -169,23 +151,10 @@ public final class Supervisor {
         if (address.startsWith("@")) {
             name.set(JAVA_BYTE, SUN_PATH, (byte) 0); // an abstract name
         }
-        byte[] bytes = text.getBytes(UTF_8);
-        MemorySegment vector = arena.allocate(JAVA_LONG, 2);
-        vector.setAtIndex(JAVA_LONG, 0, arena.allocateFrom(JAVA_BYTE, bytes).address());
-        vector.setAtIndex(JAVA_LONG, 1, bytes.length);
-        MemorySegment message = arena.allocate(MSGHDR_SIZE, Long.BYTES);
-        message.set(JAVA_LONG, MSG_NAME, name.address());
-        message.set(JAVA_INT, MSG_NAMELEN, SUN_PATH + path.length);
-        message.set(JAVA_LONG, MSG_IOV, vector.address());
-        message.set(JAVA_LONG, MSG_IOVLEN, 1);
+        DescriptorMessage message = new DescriptorMessage(arena, text.getBytes(UTF_8));
+        message.to(name, SUN_PATH + path.length);
         if (descriptor >= 0) {
-            MemorySegment control = arena.allocate(CMSG_SIZE, Long.BYTES);
-            control.set(JAVA_LONG, CMSG_LEN, CMSG_DATA + Integer.BYTES);
-            control.set(JAVA_INT, CMSG_LEVEL, SOL_SOCKET);
-            control.set(JAVA_INT, CMSG_TYPE, SCM_RIGHTS);
-            control.set(JAVA_INT, CMSG_DATA, descriptor);
-            message.set(JAVA_LONG, MSG_CONTROL, control.address());
-            message.set(JAVA_LONG, MSG_CONTROLLEN, CMSG_SIZE);
+            message.with(descriptor);
         }
         return message;
     }

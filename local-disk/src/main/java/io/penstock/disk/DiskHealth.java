@@ -2,7 +2,6 @@ package io.penstock.disk;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -26,9 +25,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class DiskHealth {
     private static final Logger log = LoggerFactory.getLogger(DiskHealth.class);
-
-    /** strerror of ENOSPC and EDQUOT, as the JDK puts it into exceptions; other locales have other words. */
-    private static final List<String> NO_SPACE = List.of("No space left on device", "Disk quota exceeded");
 
     private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SICK_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -61,12 +57,6 @@ public final class DiskHealth {
     public DiskHealth(Disk disk, LongSupplier nanoTime) {
         this.disk = disk;
         this.nanoTime = nanoTime;
-    }
-
-    /** Whether an exception says that the disk has no space, whatever is free by now. May miss some, finds no other. */
-    public static boolean saysNoSpace(IOException cause) {
-        String message = String.valueOf(cause.getMessage());
-        return NO_SPACE.stream().anyMatch(message::contains);
     }
 
     /** Whether the disk is not sick. It may be full. Takes no lock. */

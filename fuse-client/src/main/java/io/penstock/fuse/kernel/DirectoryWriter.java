@@ -33,6 +33,11 @@ final class DirectoryWriter implements DirectorySink {
         this.plus = plus;
     }
 
+    /** Where the next entry begins after one that begins here. */
+    static int end(int dirent, int nameLength) {
+        return Math.ceilDiv(dirent + Dirent.NAME + nameLength, ALIGNMENT) * ALIGNMENT;
+    }
+
     /** Bytes written. */
     int length() {
         return length;
@@ -42,7 +47,7 @@ final class DirectoryWriter implements DirectorySink {
     public boolean add(String name, Attributes attributes, long nextOffset) {
         byte[] bytes = name.getBytes(UTF_8);
         int dirent = length + (plus ? EntryOut.SIZE : 0);
-        int next = Math.ceilDiv(dirent + Dirent.NAME + bytes.length, ALIGNMENT) * ALIGNMENT;
+        int next = end(dirent, bytes.length);
         if (next > room) {
             return false;
         }

@@ -12,9 +12,7 @@ import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.names.NoEntryException;
 import io.penstock.fuse.kernel.Layouts.AccessIn;
-import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
 import io.penstock.fuse.kernel.Layouts.ForgetIn;
-import io.penstock.fuse.kernel.Layouts.ForgetOne;
 import io.penstock.fuse.kernel.Layouts.GetxattrIn;
 import io.penstock.fuse.kernel.Layouts.LseekIn;
 import io.penstock.fuse.kernel.Layouts.OpenIn;
@@ -100,7 +98,10 @@ final class FileSystemOperations implements Operations {
                 fileSystem.forget(request.node(), request.u64(ForgetIn.NLOOKUP));
                 yield NO_REPLY;
             }
-            case BATCH_FORGET -> batchForget(request);
+            case BATCH_FORGET -> {
+                request.forEachForgotten(fileSystem::forget);
+                yield NO_REPLY;
+            }
             case STATFS -> replies.statfs(reply, fileSystem.statfs());
             case DESTROY -> 0; // unmounted: the session ends with the device
             case null, default -> mayWait ? serveWaiting(request, reply) : WOULD_WAIT;
@@ -178,14 +179,6 @@ final class FileSystemOperations implements Operations {
         long found =
                 fileSystem.lseek(request.u64(LseekIn.FH), request.u64(LseekIn.OFFSET), request.u32(LseekIn.WHENCE));
         return replies.position(reply, found);
-    }
-
-    private int batchForget(Request request) throws ErrnoException {
-        int count = request.size(BatchForgetIn.COUNT);
-        for (int i = 0, at = BatchForgetIn.SIZE; i < count; i++, at += ForgetOne.SIZE) {
-            fileSystem.forget(request.u64(at + ForgetOne.NODEID), request.u64(at + ForgetOne.NLOOKUP));
-        }
-        return NO_REPLY;
     }
 
     private int attribute(Request request, Reply reply, byte[] value) throws ErrnoException {

@@ -2,8 +2,8 @@ package io.penstock.fuse.kernel;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.fuse.DescriptorMessage;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.Native;
@@ -23,19 +23,6 @@ import java.util.stream.Stream;
  */
 final class Fusermount {
     private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
-
-    // struct msghdr and struct cmsghdr of 64-bit Linux: byte offsets, recvmsg(2) and cmsg(3).
-    private static final int MSG_IOV = 16;
-    private static final int MSG_IOVLEN = 24;
-    private static final int MSG_CONTROL = 32;
-    private static final int MSG_CONTROLLEN = 40;
-    private static final int MSGHDR_SIZE = 56;
-    private static final int CMSG_LEVEL = 8;
-    private static final int CMSG_TYPE = 12;
-    private static final int CMSG_DATA = 16;
-    private static final int CMSG_SIZE = 24;
-    private static final int SOL_SOCKET = 1;
-    private static final int SCM_RIGHTS = 1;
 
     private Fusermount() {}
 
@@ -59,7 +46,7 @@ final class Fusermount {
                 } finally {
                     Native.C.close(theirs); // so that the other end notices when this end closes
                 }
-                int fd = receive(arena, ours);
+                int fd = new DescriptorMessage(arena, new byte[1]).receive(ours);
                 int status = await(arena, pid);
                 if (fd < 0) {
                     throw new MountException(program + " did not mount " + mountPoint + " (status " + status
@@ -116,24 +103,6 @@ final class Fusermount {
             array.setAtIndex(ADDRESS, i, arena.allocateFrom(strings.get(i)));
         }
         return array;
-    }
-
-    /** @return the descriptor received, or -1 if none was sent */
-    private static int receive(Arena arena, int socket) {
-        MemorySegment oneByte = arena.allocate(1);
-        MemorySegment vector = arena.allocate(JAVA_LONG, 2);
-        vector.setAtIndex(JAVA_LONG, 0, oneByte.address());
-        vector.setAtIndex(JAVA_LONG, 1, 1);
-        MemorySegment control = arena.allocate(CMSG_SIZE, Long.BYTES);
-        MemorySegment message = arena.allocate(MSGHDR_SIZE, Long.BYTES);
-        message.set(JAVA_LONG, MSG_IOV, vector.address());
-        message.set(JAVA_LONG, MSG_IOVLEN, 1);
-        message.set(JAVA_LONG, MSG_CONTROL, control.address());
-        message.set(JAVA_LONG, MSG_CONTROLLEN, CMSG_SIZE);
-        boolean sent = Native.C.recvmsg(socket, message.address(), 0) > 0
-                && control.get(JAVA_INT, CMSG_LEVEL) == SOL_SOCKET
-                && control.get(JAVA_INT, CMSG_TYPE) == SCM_RIGHTS;
-        return sent ? control.get(JAVA_INT, CMSG_DATA) : -1;
     }
 
     private static int await(Arena arena, int pid) {

@@ -8,11 +8,9 @@ import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.fuse.kernel.Layouts.Attr;
-import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
 import io.penstock.fuse.kernel.Layouts.Dirent;
 import io.penstock.fuse.kernel.Layouts.EntryOut;
 import io.penstock.fuse.kernel.Layouts.ForgetIn;
-import io.penstock.fuse.kernel.Layouts.ForgetOne;
 import io.penstock.fuse.kernel.Layouts.OpenOut;
 import io.penstock.fuse.kernel.Layouts.ReadIn;
 import io.penstock.fuse.kernel.Layouts.ReleaseIn;
@@ -32,9 +30,6 @@ import java.util.concurrent.ConcurrentHashMap;
 final class RecordedOperations implements Operations {
     /** The bit of a request's unique number that says that it is sent again: FUSE_UNIQUE_RESEND. */
     private static final long RESENT = 1L << 63;
-
-    /** Entries begin at multiples of this: FUSE_DIRENT_ALIGN. */
-    private static final int ALIGNMENT = Long.BYTES;
 
     // st_mode's type, as in stat(2).
     private static final int S_IFMT = 0170000;
@@ -157,7 +152,7 @@ final class RecordedOperations implements Operations {
                     skipped == 0 ? 0 : reply.u64(at + EntryOut.NODEID),
                     reply.u32(dirent + Dirent.TYPE) == DT_DIR,
                     name));
-            at = Math.ceilDiv(dirent + Dirent.NAME + name.length, ALIGNMENT) * ALIGNMENT;
+            at = DirectoryWriter.end(dirent, name.length);
         }
         table.listed(number(request), request.u64(ReadIn.FH), request.node(), names);
     }
@@ -166,12 +161,7 @@ final class RecordedOperations implements Operations {
         switch (request.opcode()) {
             case RELEASE, RELEASEDIR -> table.released(request.u64(ReleaseIn.FH));
             case FORGET -> table.forgotten(request.node(), request.u64(ForgetIn.NLOOKUP));
-            case BATCH_FORGET -> {
-                int count = request.size(BatchForgetIn.COUNT);
-                for (int i = 0, at = BatchForgetIn.SIZE; i < count; i++, at += ForgetOne.SIZE) {
-                    table.forgotten(request.u64(at + ForgetOne.NODEID), request.u64(at + ForgetOne.NLOOKUP));
-                }
-            }
+            case BATCH_FORGET -> request.forEachForgotten(table::forgotten);
             case null, default -> {}
         }
     }

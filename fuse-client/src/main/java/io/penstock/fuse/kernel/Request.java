@@ -6,7 +6,9 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.fuse.calls.KernelCall;
 import io.penstock.fuse.calls.ObservedCall;
+import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
 import io.penstock.fuse.kernel.Layouts.CreateIn;
+import io.penstock.fuse.kernel.Layouts.ForgetOne;
 import io.penstock.fuse.kernel.Layouts.InHeader;
 import io.penstock.fuse.kernel.Layouts.LinkIn;
 import io.penstock.fuse.kernel.Layouts.MkdirIn;
@@ -219,6 +221,19 @@ final class Request implements ObservedCall {
             throw new ErrnoException(Errno.EILSEQ, "a name that is not UTF-8");
         }
         return string;
+    }
+
+    /** Receives what a BATCH_FORGET forgets. */
+    interface Forgotten {
+        void accept(long node, long lookups);
+    }
+
+    /** Passes on each inode of a BATCH_FORGET. */
+    void forEachForgotten(Forgotten sink) throws ErrnoException {
+        int count = size(BatchForgetIn.COUNT);
+        for (int i = 0, at = BatchForgetIn.SIZE; i < count; i++, at += ForgetOne.SIZE) {
+            sink.accept(u64(at + ForgetOne.NODEID), u64(at + ForgetOne.NLOOKUP));
+        }
     }
 
     /** The bytes of the string with which the body begins. */

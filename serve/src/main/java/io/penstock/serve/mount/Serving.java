@@ -1,8 +1,8 @@
 package io.penstock.serve.mount;
 
 import io.penstock.cache.CacheStatistics;
+import io.penstock.core.NoSpace;
 import io.penstock.core.Printable;
-import io.penstock.disk.DiskHealth;
 import io.penstock.disk.ExposedFolder;
 import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
@@ -240,7 +240,7 @@ public final class Serving {
     /** Names the folder and the setting of a full disk: the exception lacks them. */
     private String reason(IOException e) {
         String why = String.valueOf(e.getMessage());
-        if (!DiskHealth.saysNoSpace(e)) {
+        if (!NoSpace.isSaidBy(why)) {
             return why;
         }
         List<Setting<Path>> folders = configuration.get(Settings.READ_ONLY)

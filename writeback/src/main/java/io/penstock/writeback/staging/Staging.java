@@ -1,6 +1,7 @@
 package io.penstock.writeback.staging;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.NoSpace;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.writeback.content.Block;
@@ -133,7 +134,7 @@ public final class Staging implements AutoCloseable {
     /** The free space alone does not say it: what else uses the disk may have freed some since. */
     private boolean isFull(IOException cause) {
         try {
-            return DiskHealth.saysNoSpace(cause) || files().usableBytes() < NO_SPACE_BYTES;
+            return NoSpace.isSaidBy(String.valueOf(cause.getMessage())) || files().usableBytes() < NO_SPACE_BYTES;
         } catch (IOException e) {
             return false;
         }
