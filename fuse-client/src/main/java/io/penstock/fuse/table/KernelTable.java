@@ -3,6 +3,8 @@ package io.penstock.fuse.table;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.disk.MappedLog;
+import io.penstock.disk.MappedLogReader;
 import io.penstock.filesystem.kernel.Inherited;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -55,7 +57,7 @@ public final class KernelTable implements AutoCloseable {
 
     /** Null once the table has ended. */
     @GuardedBy("this")
-    private @Nullable TableLog records;
+    private @Nullable MappedLog records;
 
     /** The length from which the file is written anew. */
     @GuardedBy("this")
@@ -71,7 +73,7 @@ public final class KernelTable implements AutoCloseable {
     static final class Encoder {
         private ByteBuffer memory = ByteBuffer.allocate(4096).order(ByteOrder.nativeOrder());
 
-        void append(TableLog to, int most, Body record) throws IOException {
+        void append(MappedLog to, int most, Body record) throws IOException {
             if (most > memory.capacity()) {
                 memory = ByteBuffer.allocate(Math.max(most, 2 * memory.capacity()))
                         .order(ByteOrder.nativeOrder());
@@ -81,7 +83,7 @@ public final class KernelTable implements AutoCloseable {
         }
     }
 
-    private KernelTable(Path file, TableLog records, long growth, Runnable onLoss) {
+    private KernelTable(Path file, MappedLog records, long growth, Runnable onLoss) {
         this.file = file;
         this.records = records;
         this.growth = growth;
@@ -108,7 +110,7 @@ public final class KernelTable implements AutoCloseable {
     }
 
     static KernelTable create(Path file, Terms terms, long growth, Runnable onLoss) throws IOException {
-        TableLog records = TableLog.create(file);
+        MappedLog records = MappedLog.create(file);
         KernelTable table = new KernelTable(file, records, growth, onLoss);
         new TableState(terms).writeTo(records);
         return table;
@@ -116,7 +118,7 @@ public final class KernelTable implements AutoCloseable {
 
     /** Continues a table that an earlier process has left. */
     public static KernelTable resume(Path file, TableState state, Runnable onLoss) throws IOException {
-        return new KernelTable(file, TableLog.reopen(file, state.end()), GROWTH, onLoss);
+        return new KernelTable(file, MappedLog.reopen(file, 0, state.end()), GROWTH, onLoss);
     }
 
     /** Removes the file of a table that cannot be used. */
@@ -136,7 +138,7 @@ public final class KernelTable implements AutoCloseable {
 
     /** @param most maximum bytes of the record */
     private synchronized void add(int most, Body record) {
-        TableLog to = records;
+        MappedLog to = records;
         if (to == null) {
             return;
         }
@@ -164,7 +166,7 @@ public final class KernelTable implements AutoCloseable {
     /** Once only: another mount may have the number by then, and with it the file's name. */
     @GuardedBy("this")
     private void end() {
-        TableLog last = records;
+        MappedLog last = records;
         if (last == null) {
             return;
         }
@@ -264,17 +266,17 @@ public final class KernelTable implements AutoCloseable {
                 until = records.end();
             }
             TableState state = TableState.own(file, until);
-            TableLog anew = TableLog.create(next);
+            MappedLog anew = MappedLog.create(next);
             state.writeTo(anew);
             long written = anew.end();
             synchronized (this) {
-                TableLog former = records;
+                MappedLog former = records;
                 if (former == null) {
                     anew.close();
                     Files.deleteIfExists(next);
                     return;
                 }
-                TableRecords.read(file, until, Long.MAX_VALUE, false, anew::append);
+                MappedLogReader.read(file, 0, until, Long.MAX_VALUE, false, anew::append);
                 Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
                 records = anew;
                 large = anew.end() + Math.max(growth, written);

@@ -2,6 +2,9 @@ package io.penstock.fuse.table;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.penstock.disk.DamagedLogException;
+import io.penstock.disk.MappedLog;
+import io.penstock.disk.MappedLogReader;
 import io.penstock.filesystem.kernel.Inherited;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -83,7 +86,7 @@ public final class TableState {
     /**
      * Reads what an earlier process has left.
      *
-     * @throws DamagedTableException if it is not what was written
+     * @throws DamagedLogException if it is not what was written
      */
     public static TableState read(Path file) throws IOException {
         return read(file, Long.MAX_VALUE, true);
@@ -96,9 +99,9 @@ public final class TableState {
 
     private static TableState read(Path file, long upTo, boolean isForSuccessor) throws IOException {
         TableState state = new TableState(new Terms(0, 0, 0), isForSuccessor);
-        state.end = TableRecords.read(file, 0, upTo, isForSuccessor, record -> state.apply(file, record));
+        state.end = MappedLogReader.read(file, 0, 0, upTo, isForSuccessor, record -> state.apply(file, record));
         if (state.terms.minor() == 0) {
-            throw new DamagedTableException(file, "it is empty");
+            throw new DamagedLogException(file, "it is empty");
         }
         return state;
     }
@@ -117,7 +120,7 @@ public final class TableState {
         return effects;
     }
 
-    private void apply(Path file, ByteBuffer record) throws DamagedTableException {
+    private void apply(Path file, ByteBuffer record) throws DamagedLogException {
         switch (record.get()) {
             case KernelTable.TERMS -> terms = new Terms(record.getInt(), record.getInt(), record.getLong());
             case KernelTable.NODE -> {
@@ -152,7 +155,7 @@ public final class TableState {
                 lastNode = Math.max(lastNode, record.getLong());
                 lastHandle = Math.max(lastHandle, record.getLong());
             }
-            default -> throw new DamagedTableException(file, "it has a record of an unknown kind");
+            default -> throw new DamagedLogException(file, "it has a record of an unknown kind");
         }
     }
 
@@ -239,7 +242,7 @@ public final class TableState {
     }
 
     /** Writes records that add up to the same. */
-    void writeTo(TableLog to) throws IOException {
+    void writeTo(MappedLog to) throws IOException {
         KernelTable.Encoder encoder = new KernelTable.Encoder();
         int fixed = KernelTable.FIXED;
         encoder.append(
@@ -286,7 +289,7 @@ public final class TableState {
     }
 
     private static void writeListed(
-            KernelTable.Encoder encoder, TableLog to, long handle, long node, List<ListedName> names)
+            KernelTable.Encoder encoder, MappedLog to, long handle, long node, List<ListedName> names)
             throws IOException {
         encoder.append(
                 to, KernelTable.lengthOf(names), record -> KernelTable.writeListed(record, 0, handle, node, names));

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.penstock.disk.DamagedLogException;
+import io.penstock.disk.MappedLog;
 import io.penstock.filesystem.kernel.Inherited;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -141,7 +143,7 @@ final class KernelTableTest {
             damaged.write(old ^ 0x41);
         }
         assertThatThrownBy(() -> TableState.read(copy))
-                .isInstanceOf(DamagedTableException.class)
+                .isInstanceOf(DamagedLogException.class)
                 .hasMessageContaining(copy.toString());
     }
 
@@ -150,10 +152,10 @@ final class KernelTableTest {
         KernelTable table = create(1 << 20);
         table.lookedUp(2, 2, ROOT, name(2), false, 1);
         try (RandomAccessFile grown = new RandomAccessFile(file().toFile(), "rw")) {
-            grown.setLength(TableLog.CHUNK + 4096);
+            grown.setLength(MappedLog.CHUNK + 4096);
         }
         KernelTable successor = KernelTable.resume(file(), left(), () -> {});
-        successor.lookedUp(4, 3, ROOT, new byte[TableLog.CHUNK - 100], false, 1); // in the next chunk
+        successor.lookedUp(4, 3, ROOT, new byte[MappedLog.CHUNK - 100], false, 1); // in the next chunk
         assertThat(left().inherited().nodes()).hasSize(2);
         successor.close();
     }
@@ -185,7 +187,7 @@ final class KernelTableTest {
         KernelTable table = create(1 << 20);
         table.close();
         Files.write(file(), new byte[100]);
-        assertThatThrownBy(this::left).isInstanceOf(DamagedTableException.class);
+        assertThatThrownBy(this::left).isInstanceOf(DamagedLogException.class);
     }
 
     /** A random history, read again and again, while the file is written anew many times. */
@@ -240,7 +242,7 @@ final class KernelTableTest {
                 assertThat(inherited.lastHandle()).isEqualTo(lastHandle);
             }
         }
-        assertThat(Files.size(file())).isEqualTo(TableLog.CHUNK);
+        assertThat(Files.size(file())).isEqualTo(MappedLog.CHUNK);
         table.close();
     }
 
@@ -268,7 +270,7 @@ final class KernelTableTest {
     void rewrite_thatFails_endsTheTableOnce() throws Exception {
         int[] losses = new int[1];
         KernelTable table = KernelTable.create(file(), TERMS, 1 << 20, () -> losses[0]++);
-        byte[] longName = new byte[TableLog.CHUNK / 2];
+        byte[] longName = new byte[MappedLog.CHUNK / 2];
         Files.delete(file());
         Files.createDirectory(folder.resolve("0-40.table.next")); // the file cannot be written anew
         for (int i = 0; i < 10; i++) {

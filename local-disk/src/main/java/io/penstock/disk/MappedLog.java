@@ -1,4 +1,4 @@
-package io.penstock.fuse.table;
+package io.penstock.disk;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -17,17 +17,17 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * A file of records that is written through mapped memory: what was stored before a SIGKILL is there afterwards, without
- * a system call. It need not survive the machine, so nothing is forced to a disk.
+ * Records in a file, or in a part of one, that are written through mapped memory: what was stored before a SIGKILL is
+ * there afterwards, without a system call. They need not survive the machine, so nothing is forced to a disk.
  *
- * <p>The file consists of chunks. A record lies within one, at a multiple of 8, after its length and CRC32C. The length
+ * <p>They lie in chunks. A record lies within one, at a multiple of 8, after its length and CRC32C. The length
  * is stored last: a record is there, or it is the end. Padding ends a chunk before its last byte.
  *
  * <p>Not thread-safe.
  */
-final class TableLog implements AutoCloseable {
+public final class MappedLog implements AutoCloseable {
     /** Longer than any record: a reply with directory entries has 1 MiB at most. */
-    static final int CHUNK = 4 << 20;
+    public static final int CHUNK = 4 << 20;
 
     /** Identifies the format and its version; only the same build reads it, or one that knows this number. */
     static final long MAGIC = 0x7065_6e73_746f_0001L;
@@ -46,9 +46,13 @@ final class TableLog implements AutoCloseable {
     private static final ByteBuffer ZEROS = ByteBuffer.allocate(64 << 10);
 
     private final FileChannel channel;
+
+    /** Where its first chunk is in the file. */
+    private final long origin;
+
     private final CRC32C sum = new CRC32C();
 
-    /** The last chunk's offset in the file. */
+    /** The last chunk's offset in the log. */
     private long start;
 
     private Arena arena;
@@ -57,24 +61,35 @@ final class TableLog implements AutoCloseable {
     /** The next record's frame in the chunk. */
     private int at;
 
-    private TableLog(FileChannel channel, long start, int at) throws IOException {
+    private MappedLog(FileChannel channel, long origin, long start, int at) throws IOException {
         this.channel = channel;
+        this.origin = origin;
         this.start = start;
         this.arena = Arena.ofShared();
         this.chunk = map(arena);
         this.at = at;
     }
 
-    /** Creates an empty log in place of another one. */
-    static TableLog create(Path file) throws IOException {
+    /** Creates an empty log in place of another file. */
+    public static MappedLog create(Path file) throws IOException {
         Files.deleteIfExists(file); // a process that is ending may have it mapped
-        FileChannel channel = FileChannel.open(
-                file,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return create(
+                FileChannel.open(
+                        file,
+                        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))),
+                0);
+    }
+
+    /** Creates an empty log in an existing file, from this offset on. */
+    public static MappedLog create(Path file, long origin) throws IOException {
+        return create(FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE), origin);
+    }
+
+    private static MappedLog create(FileChannel channel, long origin) throws IOException {
         try {
-            zero(channel, 0);
-            TableLog log = new TableLog(channel, 0, FIRST);
+            zero(channel, origin);
+            MappedLog log = new MappedLog(channel, origin, 0, FIRST);
             log.chunk.putLong(0, MAGIC);
             return log;
         } catch (IOException | RuntimeException | Error e) {
@@ -84,10 +99,10 @@ final class TableLog implements AutoCloseable {
     }
 
     /** @param end where the records end; what a killed process left behind it is removed */
-    static TableLog reopen(Path file, long end) throws IOException {
+    public static MappedLog reopen(Path file, long origin, long end) throws IOException {
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
-            TableLog log = new TableLog(channel, end / CHUNK * CHUNK, (int) (end % CHUNK));
+            MappedLog log = new MappedLog(channel, origin, end / CHUNK * CHUNK, (int) (end % CHUNK));
             MemorySegment.ofBuffer(log.chunk).asSlice(log.at).fill((byte) 0);
             return log;
         } catch (IOException | RuntimeException | Error e) {
@@ -104,13 +119,13 @@ final class TableLog implements AutoCloseable {
     }
 
     private ByteBuffer map(Arena owner) throws IOException {
-        return channel.map(MapMode.READ_WRITE, start, CHUNK, owner)
+        return channel.map(MapMode.READ_WRITE, origin + start, CHUNK, owner)
                 .asByteBuffer()
                 .order(ByteOrder.nativeOrder());
     }
 
-    /** Where the records end. */
-    long end() {
+    /** Where the records end, from the log's first byte. */
+    public long end() {
         return start + at;
     }
 
@@ -119,7 +134,7 @@ final class TableLog implements AutoCloseable {
      *
      * @param record from its position to its limit; shorter than a chunk
      */
-    void append(ByteBuffer record) throws IOException {
+    public void append(ByteBuffer record) throws IOException {
         int length = record.remaining();
         if (at + FRAME + length + FRAME > CHUNK) {
             startChunk();
@@ -131,7 +146,7 @@ final class TableLog implements AutoCloseable {
     }
 
     private void startChunk() throws IOException {
-        zero(channel, start + CHUNK);
+        zero(channel, origin + start + CHUNK);
         LENGTH.setRelease(chunk, at, PADDING);
         start += CHUNK;
         Arena former = arena;
