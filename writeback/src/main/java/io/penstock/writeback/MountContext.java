@@ -11,12 +11,14 @@ import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.upload.Uploads;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The resources shared by the written files of one mount. It knows no file.
  *
  * @param resources of the files' bytes
  * @param background runs commits
+ * @param lastNumber of a written file
  */
 record MountContext(
         WritebackConfig config,
@@ -26,7 +28,8 @@ record MountContext(
         CommittedPages pages,
         Background background,
         CommitTiming timing,
-        InstantSource clock) {
+        InstantSource clock,
+        AtomicLong lastNumber) {
 
     /** Receives the pages of a version that was just committed, so that they need not be fetched from the store. */
     interface CommittedPages {
@@ -54,6 +57,11 @@ record MountContext(
     Deadline deadline() {
         Deadline outer = Deadline.current();
         return outer == null ? retries().forWriting() : outer;
+    }
+
+    /** The number of the next written file. */
+    long newNumber() {
+        return lastNumber.incrementAndGet();
     }
 
     Instant now() {

