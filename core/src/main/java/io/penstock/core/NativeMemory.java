@@ -82,6 +82,12 @@ public final class NativeMemory {
         }
     }
 
+    /** Counts memory that was allocated elsewhere, until the garbage collector has freed it. */
+    public static ByteBuffer counted(Share share, ByteBuffer whole) {
+        count(requireNonNull(USED.get(share)), whole);
+        return whole;
+    }
+
     /** An arena for use by any number of threads. Its memory counts until it is closed. */
     public static Arena arena(Share share) {
         return new CountedArena(Arena.ofShared(), requireNonNull(USED.get(share)), new LongAdder());

@@ -66,7 +66,8 @@ final class FileStateInterleavings {
                         (_, _) -> {},
                         Clock.systemUTC(),
                         CommitTiming.DEFAULT,
-                        Recovery.of(staging));
+                        Recovery.of(staging),
+                        null);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

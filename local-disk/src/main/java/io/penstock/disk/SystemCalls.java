@@ -26,6 +26,9 @@ public final class SystemCalls {
     private static final int ENOSYS = 38;
     private static final int EOPNOTSUPP = 95;
 
+    /** include/uapi/linux/memfd.h: MFD_CLOEXEC. */
+    private static final int CLOSE_MEMORY_ON_EXEC = 0x1;
+
     private SystemCalls() {}
 
     /** The functions of the C library that are used here. */
@@ -37,6 +40,8 @@ public final class SystemCalls {
         int posix_fadvise(int descriptor, @off_t long offset, @off_t long length, int advice);
 
         int close(int descriptor);
+
+        int memfd_create(String name, int flags);
     }
 
     /** Loaded at the first eviction, not at every start. */
@@ -75,6 +80,23 @@ public final class SystemCalls {
         } finally {
             Library.C.close(descriptor);
         }
+    }
+
+    /**
+     * memfd_create(2).
+     *
+     * @param name for people, in /proc
+     */
+    static int createMemory(String name) throws IOException {
+        int descriptor = Library.C.memfd_create(name, CLOSE_MEMORY_ON_EXEC);
+        if (descriptor < 0) {
+            throw new IOException("cannot create a file in memory: errno " + Library.RUNTIME.getLastError());
+        }
+        return descriptor;
+    }
+
+    static void close(int descriptor) {
+        Library.C.close(descriptor);
     }
 
     private static int open(Path file, int flags) throws IOException {

@@ -8,7 +8,7 @@ import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.CommitTiming.RetrySchedule;
 import io.penstock.writeback.bytes.Snapshot;
-import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.util.Locale;
@@ -175,6 +175,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 file.succeededLeft(this, made.version);
             } else { // from now on an interrupt would only close the files that it finds in use
                 if (made.isContent) {
+                    file.made(made.version);
                     context.pages().cache(made.version, content);
                 }
                 file.succeeded(this, made.version, made.hasHeaders);

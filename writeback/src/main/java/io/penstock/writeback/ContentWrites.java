@@ -1,10 +1,13 @@
 package io.penstock.writeback;
 
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
+import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.writeback.bytes.BlockMemory;
 import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -117,9 +120,9 @@ final class ContentWrites implements BlockMemory.Writer {
             FileBytes.Written written = bytes.tryWrite(position, from, spare, overBase);
             switch (written) {
                 case NEEDS_MEMORY, NOTHING -> {}
-                case CHANGED -> commits.changed(new ByteRange(position, length));
+                case CHANGED -> changed(position, length);
                 case WHOLE -> {
-                    commits.changed(new ByteRange(position, length));
+                    changed(position, length);
                     commits.whole(BlockMap.indexOf(position));
                 }
             }
@@ -127,6 +130,13 @@ final class ContentWrites implements BlockMemory.Writer {
         } finally {
             bytes.lock().unlock();
         }
+    }
+
+    @GuardedBy("bytes.lock()")
+    private void changed(long position, int length) {
+        commits.changed(new ByteRange(position, length));
+        Block block = bytes.content().block(BlockMap.indexOf(position));
+        bytes.record().wrote(requireNonNull(block), position, position + length);
     }
 
     void truncate(long size) {

@@ -12,8 +12,9 @@ import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
-import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.survivors.FileRecord;
 import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
@@ -60,12 +61,13 @@ final class FileCommits {
             FileState state,
             BlockMap content,
             BaseLayer layer,
+            FileRecord record,
             Consumer<StoredObject> onCommitted,
             Consumer<@Nullable Exception> onIdle) {
         this.context = context;
         this.state = state;
         this.error = new StickyError(state);
-        this.bytes = new FileBytes(context.resources(), this::commitToFreeMemory, content, layer);
+        this.bytes = new FileBytes(context.resources(), this::commitToFreeMemory, content, layer, record);
         this.object = new FileObject(context, state, bytes);
         this.inDoubt = new InDoubt(context.store(), bytes);
         this.onCommitted = onCommitted;
@@ -74,11 +76,21 @@ final class FileCommits {
 
     /** Takes over a file of an earlier run, before other threads can use it. */
     void found(Recovery.Found found) {
-        state.created(found.opened().replaced());
+        Recovery.Survived survived = found.survived();
+        if (survived == null || survived.file().isChanged()) {
+            state.created(found.opened().replaced());
+        }
+        if (survived != null && survived.journalled() != null) {
+            object.setJournalled(survived.journalled());
+            state.durable(state.changes());
+            state.changed(found.written().modified()); // newer than what is durable
+        }
         if (found.opened().renamed()) {
             object.replaceWhole(found.opened().replaced());
         }
-        inDoubt.recovered(found, state.changes());
+        if (survived == null || found.state().isInDoubt()) {
+            inDoubt.recovered(found, state.changes());
+        }
         JournalledUpload earlier = found.state().upload();
         if (earlier != null) {
             bytes.locked(() -> object.resume(earlier));
@@ -430,6 +442,11 @@ final class FileCommits {
         state.setReplaced(null);
         state.succeeded();
         inDoubt.committed();
+    }
+
+    /** The object is now at this version, and the data file is about to be given to the cache. */
+    void made(ObjectVersion version) {
+        bytes.made(version);
     }
 
     /** The commit has ended completely. The failure is null if it succeeded. */

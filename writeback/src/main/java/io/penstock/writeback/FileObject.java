@@ -7,8 +7,8 @@ import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.FileJournal;
-import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import io.penstock.writeback.upload.TargetProperties;
@@ -113,6 +113,14 @@ final class FileObject {
             boolean renamed = replaced != null && replaced.equals(renamedOver);
             return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), replaced, renamed);
         });
+    }
+
+    /** {@link #identity} for the mount's next process, over the version that its bytes are over. */
+    JournalRecord.Opened recorded() {
+        ObjectVersion replaced = bytes.isMade() ? null : state.replaced();
+        boolean renamed = replaced != null && replaced.equals(renamedOver);
+        return new JournalRecord.Opened(
+                context.staging().namespace(), state.key(), bytes.recordedBase(), replaced, renamed);
     }
 
     /** The journal of the changes between two commits. */

@@ -8,7 +8,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.FileBytes;
-import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +36,9 @@ final class InDoubt {
 
     private Origin origin = Origin.HERE;
     private final List<Doubt> doubts = new ArrayList<>();
+
+    /** Changes with the list. */
+    private int listed;
 
     /** The origin of the content that the next commit sends. */
     private enum Origin {
@@ -93,12 +96,16 @@ final class InDoubt {
      */
     boolean sends(long changes, JournalRecord.Sent sent) {
         Doubt doubt = new Doubt(changes, false, sent);
-        return bytes.locked(() -> !doubts.contains(doubt) && doubts.add(doubt));
+        return bytes.locked(() -> {
+            listed++;
+            return !doubts.contains(doubt) && doubts.add(doubt);
+        });
     }
 
     /** The store has refused this request, and no attempt at it is in doubt. */
     void refused(JournalRecord.Sent sent) {
         bytes.locked(() -> {
+            listed++;
             doubts.removeIf(doubt -> doubt.sent().equals(sent));
         });
     }
@@ -117,6 +124,20 @@ final class InDoubt {
      */
     List<JournalRecord.Sent> sent() {
         return doubts.stream().map(Doubt::sent).distinct().toList();
+    }
+
+    /** Changes with {@link #sent}. Caller holds the lock. */
+    int listed() {
+        return listed;
+    }
+
+    /** Those of {@link #sent} that have this number of changes, or that have another. Caller holds the lock. */
+    List<JournalRecord.Sent> sent(long changes, boolean isThat) {
+        return doubts.stream()
+                .filter(doubt -> (doubt.changes() == changes) == isThat)
+                .map(Doubt::sent)
+                .distinct()
+                .toList();
     }
 
     /** The version made by a request in doubt; null if none was carried out. */
@@ -148,11 +169,13 @@ final class InDoubt {
     /** A commit has succeeded: no outcome is unknown. Caller holds the lock. */
     void committed() {
         origin = Origin.HERE;
+        listed++;
         doubts.clear();
     }
 
     /** A commit looked for objects of earlier requests and found another writer's. Caller holds the lock. */
     void conflict() {
+        listed++;
         doubts.clear();
         if (origin == Origin.RECOVERED) {
             origin = Origin.CONFLICTING;

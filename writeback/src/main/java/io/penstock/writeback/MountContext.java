@@ -8,10 +8,12 @@ import io.penstock.writeback.bytes.FileResources;
 import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.staging.Staging;
+import io.penstock.writeback.survivors.SurvivorLog;
 import io.penstock.writeback.upload.Uploads;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The resources shared by the written files of one mount. It knows no file.
@@ -19,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param resources of the files' bytes
  * @param background runs commits
  * @param lastNumber of a written file
+ * @param log records the files for the mount's next process; null if the mount ends with this one
  */
 record MountContext(
         WritebackConfig config,
@@ -29,7 +32,8 @@ record MountContext(
         Background background,
         CommitTiming timing,
         InstantSource clock,
-        AtomicLong lastNumber) {
+        AtomicLong lastNumber,
+        @Nullable SurvivorLog log) {
 
     /** Receives the pages of a version that was just committed, so that they need not be fetched from the store. */
     interface CommittedPages {

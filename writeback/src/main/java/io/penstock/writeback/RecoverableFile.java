@@ -2,8 +2,8 @@ package io.penstock.writeback;
 
 import io.penstock.disk.PrivateFiles;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.FileJournal;
-import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -40,6 +40,11 @@ public final class RecoverableFile {
 
     WrittenFile file() {
         return file;
+    }
+
+    /** Whether the mount's former process was writing it. */
+    boolean isSurvivor() {
+        return found.survived() != null;
     }
 
     public String key() {

@@ -14,17 +14,22 @@ import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.WrittenFile.Uncommitted;
 import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.BlockMemory;
 import io.penstock.writeback.bytes.FileResources;
 import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockSource;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.FileJournal;
-import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.staging.StagingFolder;
 import io.penstock.writeback.staging.StrandedFile;
 import io.penstock.writeback.staging.UnreadableFile;
+import io.penstock.writeback.survivors.Outliving;
+import io.penstock.writeback.survivors.SurvivorLog;
+import io.penstock.writeback.survivors.Survivors;
 import io.penstock.writeback.upload.PartLayout;
 import io.penstock.writeback.upload.Uploads;
 import io.penstock.writeback.upload.WritebackLimits;
@@ -61,6 +66,7 @@ public final class Writeback implements AutoCloseable {
     private final WrittenFiles files;
     private final WritebackLimits limits;
     private final List<WrittenFile> recovered;
+    private final List<WrittenFile> survivors;
     private final List<RecoverableFile> pending;
     private final List<RecoverableFile> failed;
     private final List<Recovery.Orphans> orphans;
@@ -85,7 +91,13 @@ public final class Writeback implements AutoCloseable {
         this.orphans = left.orphans();
         this.unreadable = List.copyOf(left.unreadable());
         this.stranded = List.copyOf(left.stranded());
-        this.recovered = pending.stream().map(RecoverableFile::file).toList();
+        List<WrittenFile> all = pending.stream().map(RecoverableFile::file).toList();
+        Set<WrittenFile> outlived = pending.stream()
+                .filter(RecoverableFile::isSurvivor)
+                .map(RecoverableFile::file)
+                .collect(Collectors.toSet());
+        this.survivors = List.copyOf(outlived);
+        this.recovered = all.stream().filter(file -> !outlived.contains(file)).toList();
     }
 
     /** Notified of the end of commits by the committing thread, before waiting callers continue. Must not wait. */
@@ -111,6 +123,18 @@ public final class Writeback implements AutoCloseable {
     public static Writeback open(
             ObjectStore store, PageCache cache, String namespace, BaseContent base, WritebackConfig config)
             throws IOException {
+        return open(store, cache, namespace, base, config, null);
+    }
+
+    /** @param outliving null if the mount ends with its process */
+    public static Writeback open(
+            ObjectStore store,
+            PageCache cache,
+            String namespace,
+            BaseContent base,
+            WritebackConfig config,
+            @Nullable Outliving outliving)
+            throws IOException {
         WritebackLimits limits = new WritebackLimits(config.limits());
         DataFolder files = stagingFiles(config.staging());
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
@@ -122,9 +146,20 @@ public final class Writeback implements AutoCloseable {
                 limits,
                 () -> staged && staging.isBusy(),
                 System::nanoTime);
-        Recovery left = earlierRuns(staging);
+        Recovery left = earlierRuns(staging, outliving);
         CommittedPages pages = new CachedPages(cache, namespace);
-        return of(store, config, limits, base, staging, uploads, pages, Clock.systemUTC(), CommitTiming.DEFAULT, left);
+        return of(
+                store,
+                config,
+                limits,
+                base,
+                staging,
+                uploads,
+                pages,
+                Clock.systemUTC(),
+                CommitTiming.DEFAULT,
+                left,
+                outliving);
     }
 
     /**
@@ -141,9 +176,15 @@ public final class Writeback implements AutoCloseable {
             CommittedPages pages,
             InstantSource clock,
             CommitTiming timing,
-            Recovery left) {
+            Recovery left,
+            @Nullable Outliving outliving)
+            throws IOException {
         WrittenFiles files = new WrittenFiles();
-        Reclaim reclaim = new Reclaim(limits, files::stagings);
+        BlockSource system = outliving == null ? BlockMemory::allocate : outliving.memory();
+        Reclaim reclaim = new Reclaim(limits, files::stagings, system);
+        Survivors survivors = outliving == null ? null : outliving.left();
+        AtomicLong lastNumber = new AtomicLong(survivors == null ? 0 : survivors.lastNumber());
+        SurvivorLog log = outliving == null ? null : new SurvivorLog(outliving, lastNumber, files::records);
         MountContext context = new MountContext(
                 config,
                 store,
@@ -153,7 +194,8 @@ public final class Writeback implements AutoCloseable {
                 new Background(),
                 timing,
                 clock,
-                new AtomicLong());
+                lastNumber,
+                log);
         return new Writeback(context, files, limits, left);
     }
 
@@ -165,9 +207,12 @@ public final class Writeback implements AutoCloseable {
         return files;
     }
 
-    private static Recovery earlierRuns(Staging staging) throws IOException {
+    private static Recovery earlierRuns(Staging staging, @Nullable Outliving outliving) throws IOException {
+        Survivors survivors = outliving == null ? null : outliving.left();
         try {
-            return Recovery.of(staging);
+            return outliving == null || survivors == null
+                    ? Recovery.of(staging)
+                    : Recovery.of(staging, survivors, outliving.memory());
         } catch (IOException | RuntimeException e) {
             staging.close();
             throw e;
@@ -207,11 +252,11 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Files that the mount's former process was writing, or had not committed: with all that was written, as far as it
-     * outlived that process, and without a handle. Those that have a name are among {@link #recovered}.
+     * Files that the mount's former process was writing, or had not committed, with all that was written. They have no
+     * handles, and do not end before {@link #start}. Not among {@link #recovered}.
      */
     public List<WrittenFile> survivors() {
-        return List.of();
+        return survivors;
     }
 
     /**
@@ -223,6 +268,9 @@ public final class Writeback implements AutoCloseable {
         try {
             for (WrittenFile file : recovered) {
                 file.endIfSuperseded();
+            }
+            for (WrittenFile file : survivors) {
+                file.unlinkIfSuperseded();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -275,6 +323,7 @@ public final class Writeback implements AutoCloseable {
                     e.getMessage());
         }
         recovered.forEach(WrittenFile::resume);
+        survivors.forEach(WrittenFile::release);
         orphans.forEach(orphan -> context.uploads().abort(orphan.uploads(), orphan.aborted()));
     }
 

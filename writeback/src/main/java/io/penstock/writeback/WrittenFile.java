@@ -10,12 +10,16 @@ import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
-import io.penstock.writeback.staging.JournalRecord;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
+import io.penstock.writeback.survivors.FileRecord;
+import io.penstock.writeback.survivors.Survivor;
 import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
@@ -116,8 +120,9 @@ public final class WrittenFile {
         this.listener = listener;
         this.birth = birth;
         this.state = new FileState(key, modified, handles);
+        FileRecord record = new FileRecord(context.log(), birth.number(), new Recorded());
         this.commits = new FileCommits(
-                context, state, content, layer, object -> listener.committed(this, object), this::endIfDone);
+                context, state, content, layer, record, object -> listener.committed(this, object), this::endIfDone);
         this.bytes = commits.bytes;
         this.writes = new ContentWrites(commits);
         this.copies = new WholeCopy(commits, writes);
@@ -144,12 +149,121 @@ public final class WrittenFile {
         JournalRecord.Opened opened = found.opened();
         BaseLayer layer = new BaseLayer(opened.base(), context.resources().base(), found.staged());
         Instant modified = found.written().modified();
-        Birth birth = new Birth(context.newNumber(), opened.base(), null);
-        WrittenFile file = new WrittenFile(context, listener, birth, opened.key(), found.content(), layer, modified, 0);
+        Recovery.Survived survived = found.survived();
+        Birth birth = survived == null ? new Birth(context.newNumber(), opened.base(), null) : birth(survived.file());
+        int handles = survived == null ? 0 : 1; // it must not end before its handles are known
+        WrittenFile file =
+                new WrittenFile(context, listener, birth, opened.key(), found.content(), layer, modified, handles);
         file.commits.found(found);
         file.commits.object.setHeaders(found.written().headers());
-        file.sync.found();
+        if (survived == null) {
+            file.sync.found();
+        } else {
+            file.takeOver(survived);
+        }
         return file;
+    }
+
+    private static Birth birth(Survivor left) {
+        Survivor.Header header = left.header();
+        return new Birth(left.number(), header.firstOver(), header.creation());
+    }
+
+    private void takeOver(Recovery.Survived survived) {
+        Survivor left = survived.file();
+        inode = left.header().inode();
+        bytes.takeOver(left, survived.memory()::takeOver);
+        if (!left.header().hasName()) {
+            bytes.locked(() -> {
+                state.withdraw();
+                state.detach();
+            });
+        }
+    }
+
+    /** What is recorded of it for the mount's next process. Called with the lock. */
+    private final class Recorded implements FileRecord.File {
+        /** All that is in a {@link #header}, by values that are cheap to compare. */
+        private record Aspect(
+                BlockMap content,
+                int shape,
+                BaseLayer layer,
+                @Nullable ObjectVersion base,
+                FileState.Name name,
+                String key,
+                @Nullable ObjectVersion replaced,
+                SortedMap<String, String> headers,
+                int doubts,
+                boolean isChanged,
+                long inode) {}
+
+        @Override
+        public Object aspect() {
+            return new Aspect(
+                    bytes.content(),
+                    bytes.content().shape(),
+                    bytes.layer(),
+                    bytes.recordedBase(),
+                    state.name(),
+                    state.key(),
+                    state.replaced(),
+                    commits.object.headers(),
+                    commits.inDoubt.listed(),
+                    state.isChanged(),
+                    inode);
+        }
+
+        @Override
+        public Survivor.Header header() {
+            BlockMap.Recorded content = bytes.recordedContent();
+            Commit made = bytes.isMade() ? state.running() : null;
+            long changes = state.changes();
+            return new Survivor.Header(
+                    inode,
+                    birth.over(),
+                    birth.by(),
+                    commits.object.recorded(),
+                    new JournalRecord.Written(
+                            content.size(),
+                            content.baseEnd(),
+                            Long.MAX_VALUE,
+                            state.modified(),
+                            content.zeros().toList(),
+                            List.of(),
+                            commits.object.headers()),
+                    state.mayHaveName(),
+                    !state.hasName(),
+                    made == null ? state.isChanged() : changes > made.changes(),
+                    bytes.recordedStaged(),
+                    bytes.isMade() ? 0 : bytes.layer().data().generation(),
+                    bytes.replacedStaged(),
+                    made == null ? commits.inDoubt.sent(changes, false) : List.of(),
+                    made == null ? commits.inDoubt.sent(changes, true) : List.of());
+        }
+
+        @Override
+        public Collection<Block> blocks() {
+            return bytes.recordedContent().blocks();
+        }
+
+        @Override
+        public Instant modified() {
+            return state.modified();
+        }
+
+        @Override
+        public void describeAnew() {
+            bytes.locked(() -> bytes.record().describe());
+        }
+    }
+
+    /** From now on the mount's next process knows it. */
+    void begin() {
+        bytes.locked(() -> bytes.record().describe());
+    }
+
+    FileRecord record() {
+        return bytes.locked(bytes::record);
     }
 
     FileBytes bytes() {
@@ -178,7 +292,9 @@ public final class WrittenFile {
 
     /** It is the content of this inode, also in the mount's next process. */
     public void setInode(long number) {
-        inode = number;
+        bytes.locked(() -> {
+            inode = number;
+        });
     }
 
     /** Whether it is committed under a name: not once that was removed, or given to another file. */
@@ -596,6 +712,13 @@ public final class WrittenFile {
         }
     }
 
+    /** The same for a file with handles, which go on using it without a name. */
+    void unlinkIfSuperseded() throws InterruptedException {
+        if (commits.inDoubt.wasSuperseded(key(), bytes.locked(commits.object::condition))) {
+            unlink();
+        }
+    }
+
     /** Why it was {@linkplain Writeback.Listener#abandoned abandoned}; null if a call has reported the reason. */
     public @Nullable Exception unheard() {
         return bytes.<@Nullable Exception>locked(() -> commits.error.unheard());
@@ -682,6 +805,7 @@ public final class WrittenFile {
         BaseLayer base;
         bytes.lock().lock();
         try {
+            bytes.record().end();
             left = commits.object.takeUpload();
             bytes.content().drop();
             base = bytes.layer();

@@ -3,6 +3,7 @@ package io.penstock.writeback;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.Writeback.Listener;
 import io.penstock.writeback.bytes.BlockStaging;
+import io.penstock.writeback.survivors.FileRecord;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -24,11 +25,16 @@ final class WrittenFiles implements WrittenFile.Listener {
 
     WrittenFile add(WrittenFile file) {
         files.add(file);
+        file.begin(); // then, so that the log's rewriting misses none
         return file;
     }
 
     Stream<BlockStaging> stagings() {
         return files.stream().map(file -> file.bytes().staging());
+    }
+
+    Stream<FileRecord> records() {
+        return files.stream().map(WrittenFile::record);
     }
 
     Set<WrittenFile> all() {

@@ -24,6 +24,10 @@ import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.survivors.CopiedMemory;
+import io.penstock.writeback.survivors.Outliving;
+import io.penstock.writeback.survivors.SurvivorMemory;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -59,6 +63,9 @@ final class FileScenario implements AutoCloseable {
 
     private @Nullable WrittenFile file;
 
+    /** Null if the mount ends with its process. */
+    private @Nullable SurvivorMemory memory;
+
     FileScenario() {
         this(new CommitTiming(
                 CommitTiming.DEFAULT.firstPause(),
@@ -92,6 +99,12 @@ final class FileScenario implements AutoCloseable {
     /** The disk, which can lose unsynced data. */
     CrashingFiles files() {
         return (CrashingFiles) disk;
+    }
+
+    /** The mount survives its process. */
+    FileScenario surviving() throws IOException {
+        memory = SurvivorMemory.create();
+        return this;
     }
 
     /** Uses a store whose requests are retried like this. */
@@ -147,7 +160,8 @@ final class FileScenario implements AutoCloseable {
                 TestConfig.withMemory(8),
                 (version, content) -> pages.cache(version, content),
                 Clock.systemUTC(),
-                timing);
+                timing,
+                memory == null ? null : Outliving.in(memory, () -> {}));
         return this;
     }
 
@@ -364,6 +378,31 @@ final class FileScenario implements AutoCloseable {
         wire.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
         watcher = (_, _) -> {};
         return unmount();
+    }
+
+    /** The process dies, and the next one continues: the step's file is that of the same number, with one handle. */
+    FileScenario kill() throws Exception {
+        long number = file().number();
+        SurvivorMemory before = requireNonNull(memory);
+        CrashingFiles[] left = new CrashingFiles[1];
+        file().bytes().locked(() -> {
+            memory = CopiedMemory.of(before);
+            left[0] = files().kill();
+        });
+        wire.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+        watcher = (_, _) -> {};
+        pages = (_, _) -> {};
+        TestMount former = mount();
+        Thread.startVirtualThread(former::close); // it may wait for what this test holds
+        mount = null;
+        disk = left[0];
+        remount();
+        file = mount().writeback.survivors().stream()
+                .filter(survivor -> survivor.number() == number)
+                .findFirst()
+                .orElseThrow();
+        assertThat(file.retain()).isTrue();
+        return this;
     }
 
     /** Mounts what is left. Nothing is committed before {@link #start}. */

@@ -8,6 +8,8 @@ import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.staging.Staging;
+import io.penstock.writeback.survivors.Outliving;
+import io.penstock.writeback.survivors.Survivors;
 import io.penstock.writeback.upload.Uploads;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
@@ -48,13 +50,28 @@ final class TestMount implements AutoCloseable {
             InstantSource clock,
             CommitTiming timing)
             throws IOException {
+        this(store, files, config, pages, clock, timing, null);
+    }
+
+    TestMount(
+            ObjectStore store,
+            @Nullable DataFolder files,
+            WritebackConfig config,
+            CommittedPages pages,
+            InstantSource clock,
+            CommitTiming timing,
+            @Nullable Outliving outliving)
+            throws IOException {
         base = new StoredBase(store);
         limits = new WritebackLimits(config.limits());
         uploads = new Uploads(
                 store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
         staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
-        writeback =
-                Writeback.of(store, config, limits, base, staging, uploads, pages, clock, timing, Recovery.of(staging));
+        Survivors survivors = outliving == null ? null : outliving.left();
+        Recovery left = outliving == null || survivors == null
+                ? Recovery.of(staging)
+                : Recovery.of(staging, survivors, outliving.memory());
+        writeback = Writeback.of(store, config, limits, base, staging, uploads, pages, clock, timing, left, outliving);
         context = writeback.context();
     }
 

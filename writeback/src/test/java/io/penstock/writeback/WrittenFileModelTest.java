@@ -11,7 +11,11 @@ import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.content.Run;
+import io.penstock.writeback.survivors.CopiedMemory;
+import io.penstock.writeback.survivors.Outliving;
+import io.penstock.writeback.survivors.SurvivorMemory;
 import java.nio.ByteBuffer;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IntSummaryStatistics;
@@ -45,6 +49,10 @@ final class WrittenFileModelTest {
         private final InMemoryObjectStore store = new InMemoryObjectStore();
         private final int maxSize;
         private CrashingFiles files = new CrashingFiles();
+
+        /** Null if the file ends with its process. */
+        private @Nullable SurvivorMemory memory;
+
         private TestMount mount;
         private WrittenFile file;
         private byte[] now = {};
@@ -59,13 +67,22 @@ final class WrittenFileModelTest {
             this.random = random;
             int[] sizes = {3000, 100_000, BLOCK_SIZE + 5000, 2 * BLOCK_SIZE + 70_000};
             this.maxSize = sizes[random.nextInt(sizes.length)];
+            this.memory = random.nextBoolean() ? SurvivorMemory.create() : null;
             this.mount = mount();
+            mount.start();
             this.file = mount.writeback.create(KEY, null);
             since.add(now);
         }
 
         private TestMount mount() throws Exception {
-            return new TestMount(store, files, TestConfig.withMemory(2)).start();
+            return new TestMount(
+                    store,
+                    files,
+                    TestConfig.withMemory(2),
+                    (_, _) -> {},
+                    Clock.systemUTC(),
+                    CommitTiming.DEFAULT,
+                    memory == null ? null : Outliving.in(memory, () -> {}));
         }
 
         void step() throws Exception {
@@ -87,8 +104,10 @@ final class WrittenFileModelTest {
                     copy();
                 } else if (choice < 88) {
                     releaseAndReopen();
-                } else if (choice < 94) {
+                } else if (choice < 92) {
                     fault();
+                } else if (choice < 96) {
+                    kill();
                 } else {
                     crash();
                 }
@@ -231,13 +250,39 @@ final class WrittenFileModelTest {
             files.set(fault);
         }
 
+        /** The next process continues with all that was written. */
+        private void kill() throws Exception {
+            SurvivorMemory before = memory;
+            if (before == null) {
+                return;
+            }
+            note("kill");
+            CrashingFiles[] left = new CrashingFiles[1];
+            file.bytes().locked(() -> {
+                memory = CopiedMemory.of(before);
+                left[0] = files.kill();
+            });
+            mount.close();
+            before.close();
+            files = left[0];
+            mount = mount();
+            assertThat(mount.writeback.recovered()).isEmpty();
+            assertThat(mount.writeback.survivors()).hasSize(1);
+            long number = file.number();
+            file = mount.writeback.survivors().getFirst();
+            assertThat(file.number()).isEqualTo(number);
+            assertThat(file.retain()).isTrue();
+            mount.start();
+        }
+
         private void crash() throws Exception {
             note("crash");
             files.set(Fault.NONE);
             files = files.crash(random);
             mount.close();
             byte @Nullable [] committed = head() == null ? null : stored();
-            mount = new TestMount(store, files, TestConfig.withMemory(2));
+            memory = memory == null ? null : SurvivorMemory.create();
+            mount = mount();
             List<WrittenFile> found = mount.writeback.recovered();
             assertThat(mount.writeback.failed()).isEmpty();
             byte[] actual;

@@ -4,13 +4,13 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.NativeMemory;
 import io.penstock.disk.DirectIo;
 import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockSource;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +31,7 @@ public final class BlockMemory {
 
     private final LongSupplier limitBytes;
     private final Runnable onShortage;
-    private final Supplier<ByteBuffer> system;
+    private final BlockSource system;
 
     /** Also guards the waiters' results. A leaf: no lock is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -51,18 +51,14 @@ public final class BlockMemory {
     private boolean saidShort;
 
     /** @param onShortage called by a caller before it has to wait; must not wait itself */
-    public BlockMemory(LongSupplier limitBytes, Runnable onShortage) {
-        this(limitBytes, onShortage, BlockMemory::allocate);
-    }
-
-    /** @param system allocates a block's memory or throws {@link NativeMemory.UsedUpException} */
-    public BlockMemory(LongSupplier limitBytes, Runnable onShortage, Supplier<ByteBuffer> system) {
+    public BlockMemory(LongSupplier limitBytes, Runnable onShortage, BlockSource system) {
         this.limitBytes = limitBytes;
         this.onShortage = onShortage;
         this.system = system;
     }
 
-    private static ByteBuffer allocate() {
+    /** Memory that ends with the process. */
+    public static ByteBuffer allocate() {
         return NativeMemory.allocate(NativeMemory.Share.BLOCKS, Block.BLOCK_SIZE, DirectIo.ALIGNMENT);
     }
 
@@ -130,7 +126,7 @@ public final class BlockMemory {
      */
     private @Nullable ByteBuffer allocateCounted() {
         try {
-            return system.get();
+            return system.allocate();
         } catch (NativeMemory.UsedUpException e) {
             lock.lock();
             try {
@@ -213,6 +209,21 @@ public final class BlockMemory {
         }
     }
 
+    /** Takes memory that a block of the former process has. */
+    void take() {
+        lock.lock();
+        try {
+            handedOut++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link BlockSource#number}. */
+    int number(ByteBuffer memory) {
+        return system.number(memory);
+    }
+
     public void release(ByteBuffer memory) {
         lock.lock();
         try {
@@ -228,7 +239,7 @@ public final class BlockMemory {
         lock.lock();
         try {
             while (!free.isEmpty() && !fits(handedOut + free.size())) {
-                free.remove(); // left to the garbage collector
+                system.free(free.remove());
             }
             serveWaiters();
         } finally {
@@ -265,6 +276,8 @@ public final class BlockMemory {
         handedOut--;
         if (fits(handedOut + free.size() + 1)) {
             free.push(memory); // most recently used first: it may be in the processor's caches
+        } else {
+            system.free(memory);
         }
         serveWaiters();
     }

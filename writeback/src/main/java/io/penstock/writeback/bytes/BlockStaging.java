@@ -84,6 +84,7 @@ public final class BlockStaging implements Reclaim.Source {
             live.lock().lock();
             try {
                 block.endStaging(source, staged);
+                live.moved(block);
                 live.progress().signalAll();
             } finally {
                 live.lock().unlock();
@@ -207,11 +208,20 @@ public final class BlockStaging implements Reclaim.Source {
 
     /** Not if the staging file may lack bytes written to it. Caller holds the lock. */
     private boolean evict(Block block) {
-        return !isSuspect() && block.evict();
+        boolean evicted = !isSuspect() && block.evict();
+        if (evicted) {
+            live.moved(block);
+        }
+        return evicted;
     }
 
     private boolean isSuspect() {
         return live.layer().staged().isSuspect();
+    }
+
+    @Override
+    public void unused(BlockBuffer memory) {
+        live.unused(memory);
     }
 
     /** Its memory becomes free once a body has been read. */

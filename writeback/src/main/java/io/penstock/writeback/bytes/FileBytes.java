@@ -3,9 +3,13 @@ package io.penstock.writeback.bytes;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.writeback.content.Block;
+import io.penstock.writeback.content.BlockBuffer;
 import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.BlockSource;
 import io.penstock.writeback.content.Run;
 import io.penstock.writeback.content.Segment;
+import io.penstock.writeback.survivors.FileRecord;
+import io.penstock.writeback.survivors.Survivor;
 import io.penstock.writeback.upload.FileContent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,14 +41,34 @@ public final class FileBytes implements FileContent {
      * hold it, which tests check by assertions. Held while bytes are copied to and from memory, never during I/O or
      * waits other than for {@link #progress}.
      */
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ReentrantLock lock = new ReentrantLock() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void unlock() {
+            List<BlockBuffer> unused = getHoldCount() == 1 ? recorded() : List.of();
+            super.unlock();
+            unused.forEach(resources.reclaim()::freed);
+        }
+    };
 
     /** Signals the end of a commit, of the staging of a block, or of an upload's body. */
     private final Condition progress = lock.newCondition();
 
+    private final FileRecord record;
+
     private BlockMap content;
 
     private BaseLayer layer;
+
+    /** Memory that no block has any more. Others get it only once the record does not refer to it. */
+    private List<BlockBuffer> unused = new ArrayList<>();
+
+    /** The version that the running commit has made; null until then. */
+    private @Nullable ObjectVersion made;
+
+    /** The name of the staged file that the last commit has replaced; empty if there is none. */
+    private String replacedStaged = "";
 
     /**
      * The content being committed. Until that ends, nothing else may be staged, because the data file belongs to that
@@ -66,9 +91,14 @@ public final class FileBytes implements FileContent {
         WHOLE
     }
 
-    /** @param commit begins a commit that frees memory; called without the lock. False if there is nothing to commit */
-    public FileBytes(FileResources resources, BooleanSupplier commit, BlockMap content, BaseLayer layer) {
+    /**
+     * @param commit begins a commit that frees memory; called without the lock. False if there is nothing to commit
+     * @param record of the file
+     */
+    public FileBytes(
+            FileResources resources, BooleanSupplier commit, BlockMap content, BaseLayer layer, FileRecord record) {
         this.resources = resources;
+        this.record = record;
         this.reads = new ContentReads(this);
         this.staging = new BlockStaging(this, resources, commit);
         this.sums = new PageChecksums(this);
@@ -138,6 +168,82 @@ public final class FileBytes implements FileContent {
     public BlockMap committing() {
         assert lock.isHeldByCurrentThread();
         return committing == null ? null : committing.content();
+    }
+
+    // ---- the record for the mount's next process
+
+    /** Caller holds the lock, also for the next methods. */
+    public FileRecord record() {
+        assert lock.isHeldByCurrentThread();
+        return record;
+    }
+
+    /** @return memory that is not needed any more */
+    private List<BlockBuffer> recorded() {
+        record.update();
+        if (unused.isEmpty()) {
+            return List.of();
+        }
+        List<BlockBuffer> free = unused;
+        unused = new ArrayList<>();
+        return free;
+    }
+
+    void unused(BlockBuffer buffer) {
+        assert lock.isHeldByCurrentThread();
+        unused.add(buffer);
+    }
+
+    /** If the file is the current one's, its bytes lie elsewhere now. */
+    void moved(Block block) {
+        if (block.equals(content.block(block.index()))) {
+            record.moved(block);
+        }
+    }
+
+    /** The running commit has made this version of its whole content, and its data file is about to be given away. */
+    public void made(ObjectVersion version) {
+        locked(() -> made = version);
+    }
+
+    public boolean isMade() {
+        return made != null;
+    }
+
+    /** The version under the bytes in the record. */
+    public @Nullable ObjectVersion recordedBase() {
+        return made == null ? layer.version() : made;
+    }
+
+    /** The content in the record: above {@link #recordedBase}. Its blocks are this file's. */
+    public BlockMap.Recorded recordedContent() {
+        return made == null || committing == null
+                ? content.recorded()
+                : content.recordedOver(made.size(), committing.content());
+    }
+
+    /** The name of the staged file in the record; empty if it will be another one. */
+    public String recordedStaged() {
+        return made == null ? layer.staged().name() : "";
+    }
+
+    /** The name of a staged file that may still be on disk, and does not count; empty if there is none. */
+    public String replacedStaged() {
+        return made == null ? replacedStaged : layer.staged().name();
+    }
+
+    /** Takes the memory of blocks that the former process left. Called before other threads have the file. */
+    public void takeOver(Survivor left, IntFunction<ByteBuffer> memory) {
+        locked(() -> {
+            left.parts().forEach((index, part) -> {
+                if (part.memory() != BlockSource.UNNUMBERED) {
+                    ByteBuffer bytes = memory.apply(part.memory());
+                    content.blockForWriting(index * Block.BLOCK_SIZE)
+                            .takeOver(resources.reclaim().takeOver(staging, index, bytes), part.inMemory());
+                }
+            });
+            content.journalAnew();
+        });
     }
 
     // ---- writing
@@ -270,6 +376,8 @@ public final class FileBytes implements FileContent {
             throw new IllegalStateException("there is nothing to commit");
         }
         BaseLayer old = layer;
+        made = null;
+        replacedStaged = old.staged().name();
         BlockMap above = content.over(version.size(), committed.content());
         if (changed) {
             content = above;

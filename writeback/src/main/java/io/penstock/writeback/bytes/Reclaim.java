@@ -3,6 +3,7 @@ package io.penstock.writeback.bytes;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.content.BlockSource;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -104,6 +105,9 @@ public final class Reclaim implements AutoCloseable {
         /** Whether the memory taken for this block no longer belongs to any block: then it becomes free soon. */
         boolean isLeaving(long block, BlockBuffer memory);
 
+        /** The memory of a block has no user any more: {@link #freed} must follow. Called with the file's lock. */
+        void unused(BlockBuffer memory);
+
         /** Commits the file to free its memory. False if no commit runs or will begin. */
         boolean commitToFreeMemory();
 
@@ -114,12 +118,16 @@ public final class Reclaim implements AutoCloseable {
     /** @param block index of the block for which the memory was taken */
     private record Use(BlockBuffer buffer, Source file, long block) {}
 
-    public Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files) {
-        this(limits, files, System::nanoTime);
+    public Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files, BlockSource system) {
+        this(limits, files, system, System::nanoTime);
     }
 
-    Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files, LongSupplier nanoTime) {
-        this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wake);
+    Reclaim(
+            WritebackLimits limits,
+            Supplier<? extends Stream<? extends Source>> files,
+            BlockSource system,
+            LongSupplier nanoTime) {
+        this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wake, system);
         this.files = files;
         this.nanoTime = nanoTime;
         limits.whenChanged(() -> {
@@ -135,14 +143,20 @@ public final class Reclaim implements AutoCloseable {
 
     /** The memory, from {@link BlockMemory#acquire}, belongs to a block from now on. */
     public BlockBuffer add(Source file, long block, ByteBuffer bytes) {
-        BlockBuffer buffer = new BlockBuffer(bytes, this::freed);
+        BlockBuffer buffer = new BlockBuffer(bytes, memory.number(bytes), file::unused);
         synchronized (this) {
             uses.put(buffer, new Use(buffer, file, block));
         }
         return buffer;
     }
 
-    private void freed(BlockBuffer buffer) {
+    /** The same for memory of a block that the former process left. */
+    public BlockBuffer takeOver(Source file, long block, ByteBuffer bytes) {
+        memory.take();
+        return add(file, block, bytes);
+    }
+
+    void freed(BlockBuffer buffer) {
         synchronized (this) {
             uses.remove(buffer);
             fruitless = false;

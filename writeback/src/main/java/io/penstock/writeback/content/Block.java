@@ -367,6 +367,14 @@ public final class Block {
         return true;
     }
 
+    /** Takes bytes that the former process left in memory. */
+    public void takeOver(BlockBuffer memory, Ranges ranges) {
+        buffer = memory;
+        data.addAll(ranges);
+        inMemory.addAll(ranges);
+        unstaged.addAll(ranges);
+    }
+
     // ---- checksums
 
     public boolean hasChecksum(int page) {

@@ -9,20 +9,29 @@ import java.util.function.Consumer;
  */
 public final class BlockBuffer {
     private final ByteBuffer bytes;
+    private final int number;
     private final Consumer<BlockBuffer> unused;
 
     // Guarded by the file's lock.
     private int blocks = 1;
     private int pins;
 
-    /** @param unused takes it back after its last use */
-    public BlockBuffer(ByteBuffer bytes, Consumer<BlockBuffer> unused) {
+    /**
+     * @param number of the memory: {@link BlockSource#number}
+     * @param unused takes it back after its last use
+     */
+    public BlockBuffer(ByteBuffer bytes, int number, Consumer<BlockBuffer> unused) {
         this.bytes = bytes;
+        this.number = number;
         this.unused = unused;
     }
 
     public ByteBuffer bytes() {
         return bytes;
+    }
+
+    public int number() {
+        return number;
     }
 
     /** Whether several blocks share this buffer: then it must not be written to. */

@@ -35,6 +35,9 @@ public final class BlockMap {
     private Removals sinceCommit = new Removals();
     private Removals sinceJournal = new Removals();
 
+    /** Changes with each change other than a write. */
+    private int shape;
+
     /** The ranges removed since some moment: the version below must not become visible there again. */
     public static final class Removals {
         private final Ranges zeroed = new Ranges();
@@ -49,6 +52,13 @@ public final class BlockMap {
             return cut;
         }
     }
+
+    /**
+     * The content for a record.
+     *
+     * @param blocks those whose bytes count
+     */
+    public record Recorded(long size, long baseEnd, Ranges zeros, List<Block> blocks) {}
 
     public BlockMap(long baseSize) {
         this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
@@ -85,6 +95,35 @@ public final class BlockMap {
 
     public Ranges zeros() {
         return zeros;
+    }
+
+    /** Changes with each change other than a write. */
+    public int shape() {
+        return shape;
+    }
+
+    public Recorded recorded() {
+        return new Recorded(size, baseEnd, zeros, List.copyOf(blocks.values()));
+    }
+
+    /** The same as after {@link #over(long, BlockMap)}. */
+    public Recorded recordedOver(long baseSize, BlockMap committed) {
+        List<Block> changed = blocks.values().stream()
+                .filter(block -> committed.block(block.index()) != block)
+                .toList();
+        long counts = countsOf(baseSize);
+        return new Recorded(size, counts, zerosUpTo(counts), changed);
+    }
+
+    /** How many bytes of the version made of the content held since {@link #commitBegins} still count. */
+    private long countsOf(long baseSize) {
+        return Math.min(baseSize, Math.min(sinceCommit.cut, size));
+    }
+
+    private Ranges zerosUpTo(long end) {
+        Ranges above = sinceCommit.zeroed.copy();
+        above.remove(end, Long.MAX_VALUE);
+        return above;
     }
 
     public Collection<Block> blocks() {
@@ -125,6 +164,7 @@ public final class BlockMap {
     }
 
     public void resize(long changed) {
+        shape++;
         if (changed < size) {
             forget(changed, size);
             zeros.remove(changed, size);
@@ -138,6 +178,7 @@ public final class BlockMap {
 
     /** Sets the range, within the size, to zeros. */
     public void zero(long from, long to) {
+        shape++;
         forget(from, to);
         zeros.add(from, Math.min(to, baseEnd));
         sinceCommit.zeroed.add(from, to);
@@ -151,12 +192,14 @@ public final class BlockMap {
 
     /** Uses the base version up to this end. Until now the file was empty or {@linkplain #isAllBase all base}. */
     public void extendBase(long end) {
+        shape++;
         baseEnd = end;
         size = end;
     }
 
     /** No longer uses the base version, because blocks have all of its bytes. */
     public void forgetBase() {
+        shape++;
         baseEnd = 0;
         zeros.remove(0, Long.MAX_VALUE);
     }
@@ -296,9 +339,8 @@ public final class BlockMap {
                 changed.put(block.index(), block);
             }
         }
-        long counts = Math.min(baseSize, Math.min(sinceCommit.cut, size));
-        Ranges above = sinceCommit.zeroed.copy();
-        above.remove(counts, Long.MAX_VALUE);
+        long counts = countsOf(baseSize);
+        Ranges above = zerosUpTo(counts);
         BlockMap next = new BlockMap(changed, above, counts, size);
         next.sinceJournal.zeroed.addAll(above); // the next journal lacks the ranges set to zeros since
         return next;
@@ -325,10 +367,10 @@ public final class BlockMap {
                 block.drop();
             }
         }
-        baseEnd = Math.min(baseSize, Math.min(sinceCommit.cut, size));
+        shape++;
+        baseEnd = countsOf(baseSize);
         zeros.remove(0, Long.MAX_VALUE);
-        zeros.addAll(sinceCommit.zeroed);
-        zeros.remove(baseEnd, Long.MAX_VALUE);
+        zeros.addAll(zerosUpTo(baseEnd));
         Ranges holes = zeros.copy(); // the journal may lack those past the end of the previous version
         blocks.values()
                 .forEach(block -> block.data().toList().forEach(data -> holes.remove(data.offset(), data.end())));
@@ -347,6 +389,13 @@ public final class BlockMap {
             }
         }
         return content;
+    }
+
+    /** The journal, if there is one, may be older: the next record must have all of the content. */
+    public void journalAnew() {
+        sinceJournal.cut = 0;
+        sinceJournal.zeroed.addAll(zeros);
+        blocks.values().forEach(block -> block.setJournalled(false));
     }
 
     /** @throws IllegalStateException if no order of calls may lead to this */

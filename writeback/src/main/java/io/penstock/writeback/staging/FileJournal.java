@@ -2,6 +2,8 @@ package io.penstock.writeback.staging;
 
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
+import io.penstock.writeback.journal.Journal;
+import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.upload.PartLayout;
 import io.penstock.writeback.upload.UploadJournal;
 import java.io.IOException;

@@ -1,15 +1,28 @@
 package io.penstock.writeback.staging;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.journal.Journal;
+import io.penstock.writeback.journal.JournalRecord;
+import io.penstock.writeback.journal.JournalState;
+import io.penstock.writeback.survivors.Survivor;
+import io.penstock.writeback.survivors.SurvivorMemory;
+import io.penstock.writeback.survivors.Survivors;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,6 +41,16 @@ public final class Recovery {
 
     private final Staging staging;
 
+    /** What the mount's former process has left in memory. */
+    private final List<Survivor> survivors;
+
+    /** The same by the names of their files in the staging folder. */
+    private final Map<String, Survivor> stagedSurvivors = new HashMap<>();
+
+    /** Names of files in the staging folder that such a file has replaced, and that may be left. */
+    private final Set<String> replaced = new HashSet<>();
+
+    private final @Nullable SurvivorMemory memory;
     private final List<Found> found = new ArrayList<>();
     private final List<Found> failed = new ArrayList<>();
     private final List<Orphans> orphans = new ArrayList<>();
@@ -39,13 +62,22 @@ public final class Recovery {
      *
      * @param opened of the state, like {@code written}
      * @param state of its journal
+     * @param survived null if it is known from its journal alone
      */
     public record Found(
             JournalRecord.Opened opened,
             JournalRecord.Written written,
             BlockMap content,
             StagedFile staged,
-            JournalState state) {}
+            JournalState state,
+            @Nullable Survived survived) {}
+
+    /**
+     * A file that the mount's former process was writing.
+     *
+     * @param journalled its identity in its journal, which may be older than the rest; null if it has none
+     */
+    public record Survived(Survivor file, SurvivorMemory memory, JournalRecord.@Nullable Opened journalled) {}
 
     /**
      * Uploads of one file that nothing will resume.
@@ -54,16 +86,27 @@ public final class Recovery {
      */
     public record Orphans(List<MultipartUpload> uploads, Runnable aborted) {}
 
-    private Recovery(Staging staging) {
+    private Recovery(Staging staging, List<Survivor> survivors, @Nullable SurvivorMemory memory) {
         this.staging = staging;
+        this.survivors = survivors;
+        this.memory = memory;
     }
 
     /** Empty without a staging folder. */
     public static Recovery of(Staging staging) throws IOException {
-        Recovery recovery = new Recovery(staging);
-        if (staging.hasFolder()) {
-            recovery.run();
-        }
+        return recovered(new Recovery(staging, List.of(), null));
+    }
+
+    /** The same, with what the mount's former process has left in this memory. */
+    public static Recovery of(Staging staging, Survivors left, SurvivorMemory memory) throws IOException {
+        return recovered(new Recovery(staging, left.files(), memory));
+    }
+
+    private static Recovery recovered(Recovery recovery) throws IOException {
+        NavigableSet<String> names = recovery.staging.hasFolder()
+                ? new TreeSet<>(recovery.staging.files().names())
+                : Collections.emptyNavigableSet();
+        recovery.run(names);
         return recovery;
     }
 
@@ -91,8 +134,11 @@ public final class Recovery {
         return unreadable;
     }
 
-    private void run() throws IOException {
-        NavigableSet<String> names = new TreeSet<>(staging.files().names());
+    private void run(NavigableSet<String> names) throws IOException {
+        for (Survivor survivor : survivors) {
+            stagedSurvivors.put(survivor.header().staged(), survivor);
+            replaced.add(survivor.header().replacedStaged());
+        }
         for (String name : names) {
             try {
                 if (name.endsWith(StagedFile.JOURNAL)) {
@@ -102,6 +148,11 @@ public final class Recovery {
                 }
             } catch (IOException e) {
                 log.error("The journal {} cannot be read; it is left in place: {}", name, e.toString());
+            }
+        }
+        for (Survivor survivor : survivors) {
+            if (!names.contains(survivor.header().staged() + StagedFile.JOURNAL)) {
+                survive(survivor, null, names);
             }
         }
         for (String name : names) {
@@ -115,8 +166,8 @@ public final class Recovery {
         return name.substring(0, name.length() - end.length());
     }
 
-    private static boolean isWithoutJournal(String file, NavigableSet<String> names) {
-        if (!file.endsWith(StagedFile.DATA)) {
+    private boolean isWithoutJournal(String file, NavigableSet<String> names) {
+        if (!file.endsWith(StagedFile.DATA) || stagedSurvivors.containsKey(StagedFile.nameOf(file))) {
             return false;
         }
         String journal = StagedFile.nameOf(file) + StagedFile.JOURNAL;
@@ -138,6 +189,18 @@ public final class Recovery {
         } catch (RecordLog.UnreadableException e) {
             setAside(name, names, state, reason(e));
             return;
+        }
+        Survivor survivor = stagedSurvivors.get(name);
+        if (survivor != null) {
+            dataOf(name, StagedFile.DATA, names).stream()
+                    .filter(other -> !other.equals(StagedFile.dataName(name, state.generation()))
+                            && !other.equals(
+                                    StagedFile.dataName(name, survivor.header().generation())))
+                    .forEach(this::remove);
+            survive(survivor, new StagedFile.Journalled(journal, state), names);
+            return;
+        } else if (replaced.contains(name)) {
+            state.accept(new JournalRecord.Dropped());
         }
         JournalRecord.Opened opened = state.opened();
         JournalRecord.Written written = state.written();
@@ -283,13 +346,49 @@ public final class Recovery {
                 written,
                 BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
-                state);
+                state,
+                null);
         if (state.failure() == null) {
             found.add(file);
         } else {
             staged.uncount();
             failed.add(file);
         }
+    }
+
+    /** @param journal what is durable of it; null if nothing is */
+    private void survive(Survivor survivor, StagedFile.@Nullable Journalled journal, NavigableSet<String> names)
+            throws IOException {
+        Survivor.Header header = survivor.header();
+        JournalState durable = journal == null ? new JournalState() : journal.state();
+        JournalState state = survivor.state(durable.records().stream()
+                .filter(record ->
+                        record instanceof JournalRecord.UploadCreated || record instanceof JournalRecord.PartUploaded)
+                .toList());
+        String data = StagedFile.dataName(header.staged(), header.generation());
+        String fault = faultOf(data, names.contains(data), state);
+        if (fault != null) {
+            log.error(
+                    "What was written to '{}' is lost: {} ({})", header.opened().key(), fault, data);
+            return;
+        }
+        StagedFile staged =
+                StagedFile.survived(staging, header.staged(), header.generation(), survivor.stored(), journal);
+        JournalledUpload upload = state.upload();
+        List<MultipartUpload> others = durable.uploads().stream()
+                .filter(other -> upload == null || !other.equals(upload.upload()))
+                .toList();
+        if (!others.isEmpty()) {
+            orphans.add(new Orphans(others, () -> others.forEach(staged.journal()::uploadEnded)));
+        }
+        JournalRecord.Written written = requireNonNull(state.written());
+        found.add(new Found(
+                header.opened(),
+                written,
+                BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
+                staged,
+                state,
+                new Survived(survivor, requireNonNull(memory), durable.written() == null ? null : durable.opened())));
     }
 
     private void remove(String name) {

@@ -90,7 +90,8 @@ public final class StagedData {
         staging.found(takenBytes);
     }
 
-    int generation() {
+    /** Counts the data files of a staged file. */
+    public int generation() {
         return generation;
     }
 

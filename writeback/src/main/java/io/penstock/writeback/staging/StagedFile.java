@@ -3,12 +3,16 @@ package io.penstock.writeback.staging;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.journal.Journal;
+import io.penstock.writeback.journal.JournalRecord;
+import io.penstock.writeback.journal.JournalState;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -115,6 +119,64 @@ public final class StagedFile {
             file.close(file.data);
             throw e;
         }
+    }
+
+    /**
+     * A file of the mount's former process.
+     *
+     * @param name empty if it has no files
+     * @param generation of the data file
+     * @param stored its ranges in that data file; none if that does not exist
+     * @param journal what is in its journal; null if it has none
+     */
+    public static StagedFile survived(
+            Staging staging, String name, int generation, Ranges stored, @Nullable Journalled journal)
+            throws IOException {
+        if (name.isEmpty()) {
+            return new StagedFile(staging);
+        }
+        StagedFile file = new StagedFile(staging, name, generation);
+        try {
+            Ranges kept = stored.copy();
+            if (journal != null) {
+                file.found(journal, kept);
+            }
+            if (!kept.isEmpty()) {
+                file.data.found(kept);
+            }
+            return file;
+        } catch (IOException e) {
+            file.close(file.data);
+            throw e;
+        }
+    }
+
+    /** @param kept ranges of the data file; those that the journal has there too are added */
+    private synchronized void found(Journalled found, Ranges kept) throws IOException {
+        JournalState state = found.state();
+        journal.found(found.journal(), state.uploads());
+        if (state.written() == null) {
+            return;
+        }
+        StagedData its = data;
+        if (state.generation() == data.generation()) {
+            kept.addAll(state.data());
+        } else {
+            its = newData(state.generation());
+            if (!state.data().isEmpty()) {
+                its.found(state.data());
+            }
+            earlier.add(its);
+        }
+        List<JournalRecord> _ = speakOf(its); // the journal has them already
+    }
+
+    /** The journal of a file, and its records' sum. */
+    public record Journalled(Journal journal, JournalState state) {}
+
+    /** The prefix of the names of its files. */
+    public String name() {
+        return name;
     }
 
     /** The data file for writes. */

@@ -2,6 +2,8 @@ package io.penstock.writeback.staging;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.writeback.journal.Journal;
+import io.penstock.writeback.journal.JournalRecord;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.HashSet;

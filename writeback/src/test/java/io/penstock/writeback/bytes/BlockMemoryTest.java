@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 final class BlockMemoryTest {
     private final AtomicLong limit = new AtomicLong(2L * BLOCK_SIZE);
     private final AtomicInteger shortages = new AtomicInteger();
-    private final BlockMemory memory = new BlockMemory(limit::get, shortages::incrementAndGet);
+    private final BlockMemory memory = new BlockMemory(limit::get, shortages::incrementAndGet, BlockMemory::allocate);
     private final BlockingQueue<String> served = new LinkedBlockingQueue<>();
     private final List<ByteBuffer> taken = new ArrayList<>();
 

@@ -23,6 +23,7 @@ final class ReclaimTest {
     private final Reclaim reclaim = new Reclaim(
             new WritebackLimits(new WritebackLimits.Values(1, 1, 1, 2L * BLOCK_SIZE, 1L << 30, 2L * BLOCK_SIZE)),
             Stream::empty,
+            BlockMemory::allocate,
             () -> 0);
 
     @AfterEach
@@ -56,6 +57,11 @@ final class ReclaimTest {
             }
             block.drop();
             return Eviction.FREED;
+        }
+
+        @Override
+        public void unused(BlockBuffer memory) {
+            reclaim.freed(memory);
         }
 
         @Override

@@ -1,4 +1,4 @@
-package io.penstock.writeback.staging;
+package io.penstock.writeback.journal;
 
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
@@ -37,7 +37,7 @@ public final class Journal implements AutoCloseable {
      * @throws RecordLog.UnreadableException if a durable record cannot be read; the records before it were handed
      *     over
      */
-    static Journal replay(DataFolder files, String name, Consumer<JournalRecord> records) throws IOException {
+    public static Journal replay(DataFolder files, String name, Consumer<JournalRecord> records) throws IOException {
         RecordLog<JournalRecord> log = RecordLog.open(files, name, FORMAT);
         try {
             log.replay(records);
@@ -67,7 +67,7 @@ public final class Journal implements AutoCloseable {
     }
 
     /** Continues in a new, shorter file: see {@link RecordLog#compact}. */
-    synchronized void compact() throws IOException {
+    public synchronized void compact() throws IOException {
         try {
             log.compact(to -> {
                 JournalState state = new JournalState();

@@ -1,4 +1,4 @@
-package io.penstock.writeback.staging;
+package io.penstock.writeback.journal;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -192,7 +192,7 @@ public sealed interface JournalRecord {
         };
     }
 
-    private static void encode(@Nullable ObjectVersion version, DataOutputStream to) throws IOException {
+    static void encode(@Nullable ObjectVersion version, DataOutputStream to) throws IOException {
         to.writeBoolean(version != null);
         if (version != null) {
             to.writeUTF(version.key());
@@ -202,7 +202,7 @@ public sealed interface JournalRecord {
         }
     }
 
-    private static @Nullable ObjectVersion decodeVersion(DataInputStream from) throws IOException {
+    static @Nullable ObjectVersion decodeVersion(DataInputStream from) throws IOException {
         return from.readBoolean()
                 ? new ObjectVersion(from.readUTF(), from.readUTF(), from.readLong(), decodeInstant(from))
                 : null;
@@ -234,7 +234,7 @@ public sealed interface JournalRecord {
         return headers;
     }
 
-    private static void encode(List<ByteRange> ranges, DataOutputStream to) throws IOException {
+    static void encode(List<ByteRange> ranges, DataOutputStream to) throws IOException {
         to.writeInt(ranges.size());
         for (ByteRange range : ranges) {
             to.writeLong(range.offset());
@@ -242,7 +242,7 @@ public sealed interface JournalRecord {
         }
     }
 
-    private static List<ByteRange> decodeRanges(DataInputStream from) throws IOException {
+    static List<ByteRange> decodeRanges(DataInputStream from) throws IOException {
         int count = from.readInt();
         List<ByteRange> ranges = new ArrayList<>();
         for (int i = 0; i < count; i++) {

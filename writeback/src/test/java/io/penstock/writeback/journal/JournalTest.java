@@ -1,4 +1,4 @@
-package io.penstock.writeback.staging;
+package io.penstock.writeback.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;

@@ -1,17 +1,17 @@
-package io.penstock.writeback.staging;
+package io.penstock.writeback.journal;
 
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.Ranges;
-import io.penstock.writeback.staging.JournalRecord.Dropped;
-import io.penstock.writeback.staging.JournalRecord.Failed;
-import io.penstock.writeback.staging.JournalRecord.InData;
-import io.penstock.writeback.staging.JournalRecord.Opened;
-import io.penstock.writeback.staging.JournalRecord.PartUploaded;
-import io.penstock.writeback.staging.JournalRecord.UploadCreated;
-import io.penstock.writeback.staging.JournalRecord.UploadEnded;
-import io.penstock.writeback.staging.JournalRecord.Withdrawn;
-import io.penstock.writeback.staging.JournalRecord.Written;
+import io.penstock.writeback.journal.JournalRecord.Dropped;
+import io.penstock.writeback.journal.JournalRecord.Failed;
+import io.penstock.writeback.journal.JournalRecord.InData;
+import io.penstock.writeback.journal.JournalRecord.Opened;
+import io.penstock.writeback.journal.JournalRecord.PartUploaded;
+import io.penstock.writeback.journal.JournalRecord.UploadCreated;
+import io.penstock.writeback.journal.JournalRecord.UploadEnded;
+import io.penstock.writeback.journal.JournalRecord.Withdrawn;
+import io.penstock.writeback.journal.JournalRecord.Written;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -161,7 +161,7 @@ public final class JournalState implements Consumer<JournalRecord> {
     }
 
     /** Of the data file that {@link #data} is in. */
-    int generation() {
+    public int generation() {
         return generation;
     }
 
@@ -177,6 +177,11 @@ public final class JournalState implements Consumer<JournalRecord> {
     /** The same from after it: their objects have its content, and maybe more. */
     public List<JournalRecord.Sent> sentSince() {
         return List.copyOf(sentSince);
+    }
+
+    /** Whether something of it may have been done at the store, unknown here. */
+    public boolean isInDoubt() {
+        return withdrawn != null || !sentBefore.isEmpty() || !sentSince.isEmpty();
     }
 
     /** Whether its name was about to be removed, or to be taken by another file. */

@@ -1,0 +1,230 @@
+package io.penstock.writeback.survivors;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.ByteRange;
+import io.penstock.disk.MappedLog;
+import io.penstock.writeback.content.Ranges;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records what each written file is, for the mount's next process: in {@linkplain SurvivorMemory memory} that outlives
+ * this one, before a program gets the reply to what it has done. When most records are outdated, a thread describes all
+ * files anew in the other log.
+ *
+ * <p>If there is no memory for it, the log ends, and with it the promise: the mount no longer survives its process.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class SurvivorLog {
+    private static final Logger log = LoggerFactory.getLogger(SurvivorLog.class);
+
+    // The kinds of records.
+    static final byte BEGIN = 1;
+    static final byte PART = 2;
+    static final byte COMPLETE = 3;
+    static final byte WROTE = 4;
+    static final byte ENDED = 5;
+    static final byte LAST = 6;
+
+    /** Enough for a record without ranges. */
+    private static final int FIXED = 64;
+
+    /** The files are described anew once the log has grown by this much, and by as much as it had after the last time. */
+    private static final long GROWTH = 32L << 20;
+
+    private final SurvivorMemory memory;
+    private final Supplier<Stream<FileRecord>> files;
+    private final Runnable onLoss;
+
+    /** Null once the log has ended. */
+    @GuardedBy("this")
+    private @Nullable MappedLog records;
+
+    /** The log that will be the current one; null if none is being written. */
+    @GuardedBy("this")
+    private @Nullable MappedLog next;
+
+    @GuardedBy("this")
+    private long large;
+
+    private final AtomicLong lastNumber;
+
+    @GuardedBy("this")
+    private ByteBuffer buffer = ByteBuffer.allocate(4096).order(ByteOrder.nativeOrder());
+
+    /**
+     * @param lastNumber of a file
+     * @param files all files that are not ended
+     */
+    public SurvivorLog(Outliving outliving, AtomicLong lastNumber, Supplier<Stream<FileRecord>> files)
+            throws IOException {
+        this.memory = outliving.memory();
+        this.lastNumber = lastNumber;
+        this.files = files;
+        this.onLoss = outliving.onLoss();
+        Survivors left = outliving.left();
+        Path file = memory.file().path();
+        this.records = left == null
+                ? MappedLog.create(file, memory.currentLog())
+                : MappedLog.reopen(file, memory.currentLog(), left.end());
+        this.large = records.end() + GROWTH;
+    }
+
+    /** Writes a record. */
+    private interface Body {
+        void writeTo(ByteBuffer to);
+    }
+
+    /** @param most maximum bytes of the record */
+    private synchronized void add(int most, Body record) {
+        MappedLog to = records;
+        if (to == null) {
+            return;
+        }
+        try {
+            encode(most, record);
+            to.append(buffer);
+            if (next != null) {
+                next.append(buffer.rewind());
+            } else if (to.end() >= large) {
+                next = MappedLog.create(memory.file().path(), memory.otherLog());
+                writeLast(next);
+                Thread.ofPlatform().daemon().name("written files").start(this::rewrite);
+            }
+        } catch (IOException e) {
+            lose(e);
+        }
+    }
+
+    @GuardedBy("this")
+    private void encode(int most, Body record) {
+        if (most > buffer.capacity()) {
+            buffer = ByteBuffer.allocate(Math.max(most, 2 * buffer.capacity())).order(ByteOrder.nativeOrder());
+        }
+        record.writeTo(buffer.clear());
+        buffer.flip();
+    }
+
+    @GuardedBy("this")
+    private void writeLast(MappedLog to) throws IOException {
+        encode(FIXED, record -> record.put(LAST).putLong(lastNumber.get()));
+        to.append(buffer);
+    }
+
+    /** Describes all files in the next log too. What is recorded meanwhile goes to both. */
+    private void rewrite() {
+        try {
+            files.get().forEach(FileRecord::describeAnew);
+            synchronized (this) {
+                MappedLog former = records;
+                MappedLog anew = next;
+                if (former == null || anew == null) {
+                    return;
+                }
+                memory.switchLogs();
+                records = anew;
+                next = null;
+                large = anew.end() + Math.max(GROWTH, anew.end());
+                former.close();
+                memory.freeOtherLog();
+            }
+        } catch (IOException | RuntimeException e) {
+            synchronized (this) {
+                lose(e);
+            }
+        }
+    }
+
+    @GuardedBy("this")
+    private void lose(Exception cause) {
+        log.warn(
+                "This mount no longer survives the end of its process: written files cannot be recorded ({})",
+                String.valueOf(cause.getMessage()));
+        records = null;
+        next = null;
+        onLoss.run();
+    }
+
+    // ---- records; the caller holds the file's lock
+
+    /** A file is this from now on. */
+    void describe(long number, Survivor.Header header, List<Placed> parts) {
+        byte[] encoded = encode(header);
+        synchronized (this) {
+            add(FIXED + encoded.length, to -> to.put(BEGIN).putLong(number).put(encoded));
+            parts.forEach(part -> place(number, part));
+            add(FIXED, to -> to.put(COMPLETE).putLong(number));
+        }
+    }
+
+    private static byte[] encode(Survivor.Header header) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            header.encode(new DataOutputStream(bytes));
+        } catch (IOException e) {
+            throw new IllegalStateException("memory does not fail", e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Where the bytes of a block are. */
+    record Placed(long block, Survivor.Part part) {}
+
+    /** The bytes of a block are here from now on. */
+    void place(long number, Placed placed) {
+        Survivor.Part part = placed.part;
+        List<ByteRange> inMemory = part.inMemory().toList();
+        List<ByteRange> stored = part.stored().toList();
+        add(FIXED + (inMemory.size() + stored.size()) * 2 * Long.BYTES, to -> {
+            to.put(PART).putLong(number).putLong(placed.block).putInt(part.memory());
+            put(to, inMemory);
+            put(to, stored);
+        });
+    }
+
+    private static void put(ByteBuffer to, List<ByteRange> ranges) {
+        to.putInt(ranges.size());
+        ranges.forEach(range -> to.putLong(range.offset()).putLong(range.length()));
+    }
+
+    static Ranges ranges(ByteBuffer from) {
+        Ranges ranges = new Ranges();
+        for (int left = from.getInt(); left > 0; left--) {
+            long offset = from.getLong();
+            ranges.add(offset, offset + from.getLong());
+        }
+        return ranges;
+    }
+
+    /** Bytes of a block were written to this memory. */
+    void wrote(long number, long block, int memory, long from, long until, Instant modified) {
+        add(
+                FIXED,
+                to -> to.put(WROTE)
+                        .putLong(number)
+                        .putLong(block)
+                        .putInt(memory)
+                        .putLong(from)
+                        .putLong(until)
+                        .putLong(modified.getEpochSecond())
+                        .putInt(modified.getNano()));
+    }
+
+    /** Nothing of the file is needed any more. */
+    void ended(long number) {
+        add(FIXED, to -> to.put(ENDED).putLong(number));
+    }
+}
