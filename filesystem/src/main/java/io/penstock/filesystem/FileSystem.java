@@ -4,7 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
 import io.penstock.core.NoWait;
-import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenHandle.LostFile;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFiles;
@@ -28,13 +28,12 @@ import io.penstock.filesystem.names.RunningRename;
 import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
-import io.penstock.writeback.Writeback;
-import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -73,6 +72,9 @@ public final class FileSystem implements AutoCloseable {
 
     /** Null if the mount is read-only. */
     private final @Nullable Changes changes;
+
+    /** Null if the mount is read-only, and once this is taken over. */
+    private @Nullable EarlierRuns earlier;
 
     /** The parts that only a writable mount has. */
     private record Changes(
@@ -125,16 +127,15 @@ public final class FileSystem implements AutoCloseable {
                 contents,
                 writes,
                 new AttributeChanges(writing, resolver, shared, lookups, contents, view, moving, links));
-        takeOver(writing.writeback(), new InterruptedRenames(writing, tree, moving));
-    }
-
-    /** Ends the renames left by earlier runs, and commits their other changes in the background from now on. */
-    private void takeOver(Writeback writeback, InterruptedRenames renames) {
-        List<WrittenFile> moved = renames.end();
-        writeback.endSuperseded();
-        writeback.recovered().forEach(shared::recover);
-        writeback.start(shared);
-        moved.forEach(WrittenFile::resumeCommits);
+        EarlierRuns runs =
+                new EarlierRuns(writing.writeback(), shared, new InterruptedRenames(writing, inodes, shared, moving));
+        if (writing.isContinued()) {
+            this.earlier = runs;
+        } else {
+            runs.endRenames();
+            runs.recover();
+            runs.start();
+        }
     }
 
     /** Entry point of every modifying call: EROFS on a read-only mount. */
@@ -154,25 +155,53 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException if what is inherited contradicts itself
      */
     public void inherit(Inherited inherited, @Nullable BackingFiles kernel) throws ErrnoException {
+        EarlierRuns runs = earlier;
+        earlier = null;
+        if (runs != null) {
+            runs.endRenames();
+        }
         InheritedPlaces places = new InheritedPlaces(inherited.nodes(), tree.root());
         for (Inherited.Node node : inherited.nodes()) {
             if (node.lookups() > 0) {
-                inodes.inherit(node.number(), places.parent(node), node.name(), node.isDirectory(), node.lookups());
+                Place place = new Place(places.parent(node), node.name());
+                inodes.inherit(node.number(), place, node.hasName(), node.isDirectory(), node.lookups());
             }
         }
         inodes.startAfter(inherited.lastNode());
         handles.startAfter(inherited.lastHandle());
+        if (runs != null) {
+            runs.moveInodes();
+            inherited.nodes().forEach(this::keep);
+            runs.recover();
+        }
         for (Inherited.File file : inherited.files()) {
             files.inherit(file, kernel);
         }
         for (Inherited.Directory directory : inherited.directories()) {
             directories.inherit(directory);
         }
+        if (runs != null) {
+            runs.start();
+        }
     }
 
-    /** The version that a handle reads: null if that is what was written here. EBADF if it is not an open file. */
-    public @Nullable ObjectVersion versionOf(long handle) throws ErrnoException {
-        return files.version(handle);
+    /** Its last file may have been removed here: the kernel knows the directory all the same. */
+    private void keep(Inherited.Node node) {
+        Inode inode = inodes.get(node.number());
+        Directory directory = inode == null || inode.place() == null ? null : inode.directory();
+        if (directory != null) {
+            tree.keep(directory);
+        }
+    }
+
+    /** An open file as the mount's next process must know it. EBADF if it is none. */
+    public Inherited.File openFile(long handle) throws ErrnoException {
+        return files.inheritable(handle);
+    }
+
+    /** The same for all open files of this name, and of names below it. */
+    public List<Inherited.File> openFiles(long parent, String name) throws ErrnoException {
+        return files.inheritable(parent, name);
     }
 
     /** Whether the kernel reads the cache's file of this object directly now. */
@@ -306,6 +335,7 @@ public final class FileSystem implements AutoCloseable {
         switch (handles.remove(handle)) {
             case OpenObject object -> files.close(object);
             case OpenDirectory directory -> directories.close(directory);
+            case LostFile _ -> {}
             case null -> {}
         }
     }
@@ -324,7 +354,7 @@ public final class FileSystem implements AutoCloseable {
         if (directory != null) {
             return "/" + directory.prefix().substring(root);
         }
-        Inode.Place place = found.place();
+        Place place = found.place();
         return place == null ? null : "/" + place.key().substring(root);
     }
 

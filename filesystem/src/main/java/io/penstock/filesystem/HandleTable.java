@@ -2,10 +2,12 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.metadata.Inode;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The open handles, by numbers that are never reused. Thread-safe. */
@@ -38,10 +40,14 @@ final class HandleTable {
     }
 
     OpenHandle.OpenObject object(long number) throws ErrnoException {
-        if (open.get(number) instanceof OpenHandle.OpenObject object) {
-            return object;
-        }
-        throw new ErrnoException(Errno.EBADF, "handle " + number + " is not an open file");
+        return switch (open.get(number)) {
+            case OpenHandle.OpenObject object -> object;
+            case OpenHandle.LostFile(Inode inode) ->
+                throw new ErrnoException(
+                        Errno.EIO,
+                        "the content of " + inode + " was lost when the mount's process ended: write it again");
+            case null, default -> throw new ErrnoException(Errno.EBADF, "handle " + number + " is not an open file");
+        };
     }
 
     OpenHandle.OpenDirectory directory(long number) throws ErrnoException {
@@ -55,6 +61,14 @@ final class HandleTable {
     @Nullable
     OpenHandle remove(long number) {
         return open.remove(number);
+    }
+
+    void forEachObject(BiConsumer<Long, OpenHandle.OpenObject> action) {
+        open.forEach((number, handle) -> {
+            if (handle instanceof OpenHandle.OpenObject object) {
+                action.accept(number, object);
+            }
+        });
     }
 
     Set<Long> numbers() {

@@ -1,12 +1,11 @@
 package io.penstock.filesystem;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.cache.PageCache;
 import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.OpenHandle.LostFile;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
@@ -32,6 +31,8 @@ import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.ObjectReader;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -172,34 +173,82 @@ final class OpenFiles {
     }
 
     /**
-     * A file that an earlier process of this mount opened for reading.
+     * A file that an earlier process of this mount opened.
      *
      * @param direct null if the kernel reads nothing directly
      */
     void inherit(Inherited.File open, @Nullable BackingFiles direct) throws ErrnoException {
         Inode inode = resolver.inode(open.node());
-        Place place = requireNonNull(inode.place());
-        SharedFile file = requireNonNull(files.join(inode, open.version(place.key()), false)); // nobody else leaves it
+        SharedFile file = joinInherited(inode, open);
+        if (file == null) {
+            log.error("What was written to {} was lost when the mount's process ended", inode);
+            handles.inherit(open.handle(), new LostFile(inode));
+            return;
+        }
         if (open.isCached()) {
             BackingFile first = direct == null || open.backing() == 0 || kernel.isPassedThrough(inode)
                     ? null
                     : new BackingFile(direct, wholeFile(file), open.backing());
             Opened _ = file.openPages(first);
         }
-        OpenObject handle = new OpenObject(file, OpenFlags.O_RDONLY, open.isCached());
-        WrittenFile _ = file.flush(handle.opener());
-        handles.inherit(open.handle(), handle);
+        handles.inherit(open.handle(), handle(file, open.flags(), open.isCached()));
+    }
+
+    /** Its file, joined: null if that was written, and the content is lost. */
+    private @Nullable SharedFile joinInherited(Inode inode, Inherited.File open) {
+        boolean write = OpenFlags.isChange(open.flags());
+        SharedFile survivor = files.survivor(open);
+        ObjectVersion version = open.version();
+        if (survivor != null) {
+            return files.join(inode, survivor, write);
+        }
+        return version == null ? null : files.join(inode, version, write);
+    }
+
+    private static OpenObject handle(SharedFile file, int flags, boolean isCached) {
+        OpenObject handle = new OpenObject(file, flags, isCached);
+        if (!handle.isWritable()) {
+            WrittenFile _ = file.flush(handle.opener()); // no commit needs to wait for this handle
+        }
+        return handle;
+    }
+
+    /** A handle as the mount's next process must know it. */
+    Inherited.File inheritable(long handle) throws ErrnoException {
+        return inheritable(handle, handles.object(handle));
+    }
+
+    /** The same for the open files at this name, and below it. */
+    List<Inherited.File> inheritable(long parent, String name) throws ErrnoException {
+        Place place = new Place(resolver.directory(parent), name);
+        Directory directory = place.parent().child(name);
+        List<Inherited.File> found = new ArrayList<>();
+        handles.forEachObject((number, handle) -> {
+            Place at = handle.inode().place();
+            if (at != null && (at.equals(place) || at.parent().isWithin(directory))) {
+                found.add(inheritable(number, handle));
+            }
+        });
+        return found;
+    }
+
+    private Inherited.File inheritable(long number, OpenObject handle) {
+        Inode inode = handle.inode();
+        int backing = handle.isCached() ? kernel.backing(inode) : 0;
+        WrittenFile written = handle.file().written();
+        return new Inherited.File(
+                number,
+                inode.number(),
+                handle.flags(),
+                handle.isCached(),
+                backing,
+                written == null ? 0 : written.number(),
+                written == null ? handle.file().stored() : null);
     }
 
     private static @Nullable WholeFile wholeFile(SharedFile file) {
         ObjectReader reader = file.content().reader();
         return reader == null ? null : reader.wholeFile(false);
-    }
-
-    /** The version that the handle reads; null if it reads what was written here. */
-    @Nullable
-    ObjectVersion version(long handle) throws ErrnoException {
-        return handles.object(handle).file().version();
     }
 
     /** A handle of a file that was joined to write. */
@@ -219,10 +268,7 @@ final class OpenFiles {
             file.leave(OpenFlags.isChange(flags));
             throw inodes.stale(inode);
         }
-        OpenObject handle = new OpenObject(file, flags, opened.policy() != PageCachePolicy.BYPASS);
-        if (!handle.isWritable()) {
-            WrittenFile _ = file.flush(handle.opener()); // no commit needs to wait for this handle
-        }
+        OpenObject handle = handle(file, flags, opened.policy() != PageCachePolicy.BYPASS);
         int backingId = used == null ? 0 : used.id();
         ObjectReader reader = file.content().reader();
         return new OpenFile(handles.add(handle), opened.policy(), backingId, reader != null && reader.isStreamed());

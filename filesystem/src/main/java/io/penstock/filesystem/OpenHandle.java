@@ -46,6 +46,11 @@ sealed interface OpenHandle {
             return file;
         }
 
+        /** open(2)'s flags. */
+        int flags() {
+            return flags;
+        }
+
         boolean isWritable() {
             return OpenFlags.isWrite(flags);
         }
@@ -74,6 +79,9 @@ sealed interface OpenHandle {
             return first;
         }
     }
+
+    /** A file whose written content was lost with the process that it was opened in. */
+    record LostFile(Inode inode) implements OpenHandle {}
 
     /** A directory, and the view that its offsets refer to. */
     final class OpenDirectory implements OpenHandle {

@@ -47,7 +47,7 @@ class InheritedTest extends OverOneCache {
     @BeforeEach
     void mount() {
         former = new Mounted(cache);
-        m = Mounted.after(former, cache, staging);
+        m = Mounted.successor(former, cache, staging);
         m.fs.addListener(new NotifiedKernel());
     }
 
@@ -68,12 +68,13 @@ class InheritedTest extends OverOneCache {
 
     /** As the former process had it open. */
     private static Inherited.File file(long handle, ObjectVersion version, int backing) {
-        return new Inherited.File(handle, NODE, true, backing, version.etag(), version.size(), version.lastModified());
+        return new Inherited.File(handle, NODE, 0, true, backing, 0, version);
     }
 
     private ObjectVersion openedVersion(String path) throws ErrnoException {
         OpenFile file = former.open(path);
-        ObjectVersion version = Objects.requireNonNull(former.fs.versionOf(file.handle()));
+        ObjectVersion version =
+                Objects.requireNonNull(former.fs.openFile(file.handle()).version());
         former.fs.release(file.handle());
         return version;
     }
@@ -84,8 +85,8 @@ class InheritedTest extends OverOneCache {
         m.bucket.put("d/b", "other");
         inherit(
                 List.of(
-                        new Inherited.Node(7, 8, "a", false, 3), // the directory was looked up again later
-                        new Inherited.Node(8, FileSystem.ROOT, "d", true, 0)),
+                        new Inherited.Node(7, 8, "a", true, false, 3), // the directory was looked up again later
+                        new Inherited.Node(8, FileSystem.ROOT, "d", true, true, 0)),
                 List.of(),
                 List.of(),
                 null);
@@ -102,11 +103,14 @@ class InheritedTest extends OverOneCache {
 
     @Test
     void inodes_inNoKnownDirectory_areRefused() {
-        assertThatThrownBy(() -> inherit(List.of(new Inherited.Node(7, 8, "a", false, 1)), List.of(), List.of(), null))
+        assertThatThrownBy(() ->
+                        inherit(List.of(new Inherited.Node(7, 8, "a", true, false, 1)), List.of(), List.of(), null))
                 .isInstanceOf(ErrnoException.class)
                 .hasMessageContaining("7");
         assertThatThrownBy(() -> inherit(
-                        List.of(new Inherited.Node(7, 8, "a", true, 1), new Inherited.Node(8, 7, "b", true, 1)),
+                        List.of(
+                                new Inherited.Node(7, 8, "a", true, true, 1),
+                                new Inherited.Node(8, 7, "b", true, true, 1)),
                         List.of(),
                         List.of(),
                         null))
@@ -121,7 +125,7 @@ class InheritedTest extends OverOneCache {
         former.cat("a"); // its pages are in the cache, which both processes share
         m.bucket.put("a", "newer content");
         inherit(
-                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", false, 1)),
+                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", true, false, 1)),
                 List.of(file(HANDLE, opened, 0)),
                 List.of(),
                 null);
@@ -145,7 +149,7 @@ class InheritedTest extends OverOneCache {
         m.bucket.put("a", "hello");
         ObjectVersion opened = openedVersion("a");
         inherit(
-                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", false, 1)),
+                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", true, false, 1)),
                 List.of(file(HANDLE, opened, backing), file(OTHER_HANDLE, opened, backing)),
                 List.of(),
                 kernel);
@@ -171,7 +175,7 @@ class InheritedTest extends OverOneCache {
         // new.
         m.bucket.put("dir/ba", "new");
         inherit(
-                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "dir", true, 1)),
+                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "dir", true, true, 1)),
                 List.of(),
                 List.of(new Inherited.Directory(HANDLE, NODE, Map.of(3L, "e", 4L, "a", 6L, "c"))),
                 null);

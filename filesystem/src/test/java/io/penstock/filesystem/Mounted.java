@@ -37,6 +37,7 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackStatistics;
+import io.penstock.writeback.WrittenFile;
 import io.penstock.writeback.upload.Uploads.PartSizes;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
@@ -143,7 +144,7 @@ public final class Mounted implements AutoCloseable {
             Exclusive exclusive,
             boolean kernelKeepsSizes,
             Keeping keeping) {
-        this(cache, namespace, bucket, config, exclusive, kernelKeepsSizes, keeping, Writing.MOST_RENAMED);
+        this(cache, namespace, bucket, config, exclusive, kernelKeepsSizes, keeping, Writing.MOST_RENAMED, false);
     }
 
     /**
@@ -153,6 +154,7 @@ public final class Mounted implements AutoCloseable {
      * @param bucket the mounted bucket; null for a new one
      * @param config null if it is read-only
      * @param kernelKeepsSizes as {@link FileSystemConfig} has it
+     * @param isContinued as {@link Writing} has it
      */
     private Mounted(
             PageCache cache,
@@ -162,7 +164,8 @@ public final class Mounted implements AutoCloseable {
             Exclusive exclusive,
             boolean kernelKeepsSizes,
             Keeping keeping,
-            int mostRenamed) {
+            int mostRenamed,
+            boolean isContinued) {
         this.clock = new ManualClock();
         this.namespace = namespace;
         this.keeping = keeping;
@@ -179,7 +182,8 @@ public final class Mounted implements AutoCloseable {
         writeback = config == null ? null : open(marking, cache, config);
         Writing writing = writeback == null
                 ? null
-                : new Writing(marking, writeback, exclusive, Links.COPY, clock, clock::nanoTime, mostRenamed);
+                : new Writing(
+                        marking, writeback, exclusive, Links.COPY, clock, clock::nanoTime, mostRenamed, isContinued);
         FileSystemConfig files = new FileSystemConfig(
                 UID,
                 GID,
@@ -221,13 +225,28 @@ public final class Mounted implements AutoCloseable {
     /** The same, in which directories of more objects cannot be renamed. */
     static Mounted renaming(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, int mostRenamed) {
         WritebackConfig config = config(staging, Close.VISIBLE);
-        return new Mounted(cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.KEEP, mostRenamed);
+        return new Mounted(
+                cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.KEEP, mostRenamed, false);
     }
 
     /** The next mount of the same bucket, which finds what an earlier one has left in staging. */
     static Mounted after(Mounted earlier, PageCache cache, Path staging) {
         WritebackConfig config = config(staging, Close.VISIBLE);
         return new Mounted(cache, earlier.namespace, earlier.bucket, config, Exclusive.CLOSE, false, Keeping.KEEP);
+    }
+
+    /** The same mount in its next process, which has nothing in staging: {@link FileSystem#inherit} follows. */
+    static Mounted successor(Mounted former, PageCache cache, Path staging) {
+        return new Mounted(
+                cache,
+                former.namespace,
+                former.bucket,
+                config(staging, Close.VISIBLE),
+                Exclusive.CLOSE,
+                false,
+                Keeping.KEEP,
+                Writing.MOST_RENAMED,
+                true);
     }
 
     /** A writable one, whose kernel collects written bytes. */
@@ -253,6 +272,15 @@ public final class Mounted implements AutoCloseable {
      * @return what the next process mounts
      */
     Mounted crash(PageCache cache, Path found) throws IOException {
+        return crash(cache, found, false);
+    }
+
+    /** The same for a mount that outlives its process: {@link FileSystem#inherit} follows. */
+    Mounted kill(PageCache cache, Path found) throws IOException {
+        return crash(cache, found, true);
+    }
+
+    private Mounted crash(PageCache cache, Path found, boolean isContinued) throws IOException {
         Writeback killed = requireNonNull(writeback);
         try (DirectoryStream<Path> staged =
                 Files.newDirectoryStream(killed.config().staging())) {
@@ -265,8 +293,16 @@ public final class Mounted implements AutoCloseable {
         killed.close();
         tree.close();
         fetcher.close();
-        WritebackConfig config = config(found, killed.config().close());
-        return new Mounted(cache, namespace, bucket, config, Exclusive.CLOSE, false, keeping);
+        return new Mounted(
+                cache,
+                namespace,
+                bucket,
+                config(found, killed.config().close()),
+                Exclusive.CLOSE,
+                false,
+                keeping,
+                Writing.MOST_RENAMED,
+                isContinued);
     }
 
     /** A folder and all that is in it. */
@@ -469,6 +505,13 @@ public final class Mounted implements AutoCloseable {
         if (writeback != null) {
             writeback.drain();
         }
+    }
+
+    /** The only file found in staging. */
+    WrittenFile recovered() {
+        List<WrittenFile> all = requireNonNull(writeback).recovered();
+        assertThat(all).hasSize(1);
+        return all.getFirst();
     }
 
     WritebackStatistics uncommitted() {

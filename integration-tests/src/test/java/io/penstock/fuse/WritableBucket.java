@@ -94,7 +94,8 @@ final class WritableBucket implements AutoCloseable {
                         Links.COPY,
                         InstantSource.system(),
                         System::nanoTime,
-                        Writing.MOST_RENAMED));
+                        Writing.MOST_RENAMED,
+                        false));
         MountOptions options = new MountOptions(
                 mountPoint,
                 "s3://bucket",

@@ -61,13 +61,17 @@ public final class InodeTable {
     /**
      * An inode that an earlier process of this mount gave to the kernel, with this many references. Of several inodes
      * of one place, the last has the name, and the others are retired.
+     *
+     * @param hasName whether the place is still its own
      */
-    public void inherit(long number, Directory parent, String name, boolean isDirectory, long references) {
-        Place place = new Place(parent, name);
-        Inode inode = new Inode(number, place, isDirectory ? parent.child(name) : null);
+    public void inherit(long number, Place place, boolean hasName, boolean isDirectory, long references) {
+        Directory directory = isDirectory ? place.parent().child(place.name()) : null;
+        Inode inode = new Inode(number, hasName ? place : null, directory);
         inode.references = references;
         byNumber.put(number, inode);
-        byPlace.put(place, inode);
+        if (hasName) {
+            byPlace.put(place, inode);
+        }
     }
 
     /** New inodes get numbers above this one. */

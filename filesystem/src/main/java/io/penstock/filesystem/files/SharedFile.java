@@ -120,6 +120,9 @@ public final class SharedFile implements KernelContent.Holder {
         this.own = own;
         WrittenFile written = content.written();
         this.rewritten = written != null;
+        if (written != null) {
+            written.setInode(inode.number());
+        }
         if (written != null && !written.headers().isEmpty()) { // by an earlier run
             this.attributes = AttributeHeaders.read(written.headers());
         }
@@ -355,6 +358,7 @@ public final class SharedFile implements KernelContent.Holder {
             isNewOfRemoved = known == null && state == State.REMOVED;
             become(state == State.REMOVED ? State.REMOVED : State.WRITTEN, () -> {
                 if (known == null) {
+                    written.setInode(inode.number());
                     content.becomeWritten(written);
                     files.add(written, this);
                 }
@@ -401,6 +405,21 @@ public final class SharedFile implements KernelContent.Holder {
         }
         if (toCommit != null) {
             files.commitInBackground(toCommit);
+        }
+        settle();
+    }
+
+    /** Those handles that the mount's former process had have joined. */
+    void inherited() {
+        if (inode.place() == null) {
+            remove();
+        }
+        WrittenFile left;
+        synchronized (this) {
+            left = opens.isAny() && !opens.isAnyToWrite() ? content.written() : null;
+        }
+        if (left != null && left.isDirty()) {
+            files.commitInBackground(left);
         }
         settle();
     }

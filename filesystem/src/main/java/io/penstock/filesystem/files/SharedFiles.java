@@ -2,6 +2,7 @@ package io.penstock.filesystem.files;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Answer;
@@ -173,12 +174,54 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         };
     }
 
-    /** Takes over content left by an earlier run, which is committed in the background. */
+    /** Takes over content left by an earlier run. Once no handle has it open, it is committed in the background. */
     public void recover(WrittenFile content) {
-        Place place = tree.place(content.key());
-        if (place != null) {
-            add(new SharedFile(this, inodes.acquireFile(place.parent(), place.name()), content, false), content);
+        Inode inode = acquire(content);
+        if (inode != null) {
+            add(new SharedFile(this, inode, content, false), content);
         }
+    }
+
+    /**
+     * The content's inode in the mount's former process, or that of its name, with one more reference. The content knows
+     * its name better than the inode. Null if it has neither.
+     */
+    private @Nullable Inode acquire(WrittenFile content) {
+        Place place = content.hasName() ? tree.place(content.key()) : null;
+        Inode inode = inodes.get(content.inode());
+        if (inode == null) {
+            return place == null ? null : inodes.acquireFile(place.parent(), place.name());
+        }
+        inodes.acquire(inode);
+        if (place == null) {
+            inodes.detach(inode);
+        } else if (!place.equals(inode.place())) {
+            inodes.move(inode, place.parent(), place.name());
+        }
+        return inode;
+    }
+
+    /** The written file that a handle of the mount's former process had open: null if it has not survived. */
+    public @Nullable SharedFile survivor(Inherited.File open) {
+        for (SharedFile file : of(open.node())) {
+            WrittenFile content = file.written();
+            if (content != null && isOpenBy(open, content)) {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    /** A handle that read a version reads what was written over it since. */
+    private static boolean isOpenBy(Inherited.File open, WrittenFile content) {
+        ObjectVersion read = open.version();
+        ObjectVersion over = content.firstOver();
+        return read == null ? content.number() == open.content() : over != null && over.hasIdentityOf(read);
+    }
+
+    /** All handles of the mount's former process have joined. */
+    public void inherited() {
+        byInode.values().forEach(files -> files.forEach(SharedFile::inherited));
     }
 
     private void add(SharedFile file, WrittenFile content) {

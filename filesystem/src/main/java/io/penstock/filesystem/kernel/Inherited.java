@@ -1,9 +1,9 @@
 package io.penstock.filesystem.kernel;
 
 import io.penstock.core.ObjectVersion;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a kernel holds of a mount whose process has ended: it goes on using these numbers with the successor.
@@ -18,23 +18,28 @@ public record Inherited(
      * An inode other than the root.
      *
      * @param parent the number of its directory; one that the kernel has forgotten has no lookups
+     * @param hasName whether it still has this name; once it was removed or given to another, this was the last
      * @param lookups the kernel's lookup count
      */
-    public record Node(long number, long parent, String name, boolean isDirectory, long lookups) {}
+    public record Node(long number, long parent, String name, boolean hasName, boolean isDirectory, long lookups) {}
 
     /**
-     * An open file, on the version of its object that it was opened on; the key is that of its inode.
+     * An open file.
      *
+     * @param flags open(2)'s
      * @param isCached whether it uses the kernel's pages of the inode, or is passed through
      * @param backing the id of the file that it is passed through to; 0 if it is not
-     * @param time the store's time of the write
+     * @param content the number of its written content; 0 if it reads a version
+     * @param version the version that it reads; null if its content is written
      */
-    public record File(long handle, long node, boolean isCached, int backing, String etag, long size, Instant time) {
-        /** The version by the key of its inode. */
-        public ObjectVersion version(String key) {
-            return new ObjectVersion(key, etag, size, time);
-        }
-    }
+    public record File(
+            long handle,
+            long node,
+            int flags,
+            boolean isCached,
+            int backing,
+            long content,
+            @Nullable ObjectVersion version) {}
 
     /**
      * An open directory, which the kernel asks for each time.

@@ -124,6 +124,11 @@ public final class KernelView {
         return backingFiles.get() > 0 && known(inode) instanceof PassedThrough;
     }
 
+    /** The id of the cache file that the kernel reads directly under this inode: 0 if there is none. */
+    public int backing(Inode inode) {
+        return known(inode) instanceof PassedThrough passed ? passed.file().id() : 0;
+    }
+
     // ---- lookups
 
     /** The node was looked up. */

@@ -2,8 +2,12 @@ package io.penstock.filesystem.names;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.core.Printable;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.Inode;
+import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -16,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,13 +33,20 @@ public final class InterruptedRenames {
     private static final Logger LOG = LoggerFactory.getLogger(InterruptedRenames.class);
 
     private final Tree tree;
+    private final InodeTable inodes;
+    private final SharedFiles files;
     private final ObjectStore store;
     private final Writeback writeback;
     private final ObjectMoves objects;
     private final MovingDirectories moving;
 
-    public InterruptedRenames(Writing writing, Tree tree, MovingDirectories moving) {
-        this.tree = tree;
+    /** Those that had copied everything. */
+    private final List<RenameJournal> finished = new ArrayList<>();
+
+    public InterruptedRenames(Writing writing, InodeTable inodes, SharedFiles files, MovingDirectories moving) {
+        this.tree = files.tree();
+        this.inodes = inodes;
+        this.files = files;
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.objects = new ObjectMoves(store, writeback, new RenameProgress());
@@ -53,10 +65,9 @@ public final class InterruptedRenames {
             tree.beginChange();
         }
         for (RenameJournal journal : left) {
-            Move move = new Move(
-                    new Directory(journal.begun().from()),
-                    new Directory(journal.begun().to()));
+            Move move = move(journal);
             if (journal.isDecided()) {
+                finished.add(journal);
                 moved.addAll(moveWritten(journal));
             }
             String names = "'" + Printable.text(move.from().prefix()) + "' to '"
@@ -83,6 +94,34 @@ public final class InterruptedRenames {
         return moved;
     }
 
+    /** Inodes of the mount's former process may still have the old names. */
+    public void moveInodes() {
+        for (RenameJournal journal : finished) {
+            Move move = move(journal);
+            inodes.move(move.from(), move.to(), _ -> true);
+        }
+    }
+
+    /** Its handles may still read the originals. */
+    public void moveFiles() {
+        for (RenameJournal journal : finished) {
+            for (Copied copied : journal.copied()) {
+                Place place = Place.of(copied.copy().key());
+                Inode inode = inodes.find(place.parent(), place.name());
+                if (inode != null) {
+                    files.moved(inode.number(), copied.original(), copied.copy());
+                }
+            }
+        }
+        finished.clear();
+    }
+
+    private static Move move(RenameJournal journal) {
+        return new Move(
+                new Directory(journal.begun().from()),
+                new Directory(journal.begun().to()));
+    }
+
     private void end(RenameJournal journal, Move move) throws ObjectStoreException, IOException, InterruptedException {
         if (journal.isDecided()) {
             objects.finish(move, journal.copied());
@@ -96,7 +135,10 @@ public final class InterruptedRenames {
         Map<String, Copied> copies = new HashMap<>();
         journal.copied().forEach(copied -> copies.put(copied.original().key(), copied));
         List<WrittenFile> moved = new ArrayList<>();
-        for (WrittenFile content : writeback.recovered()) {
+        List<WrittenFile> found = Stream.concat(writeback.recovered().stream(), writeback.survivors().stream())
+                .distinct()
+                .toList();
+        for (WrittenFile content : found) {
             Copied copied = copies.get(content.key());
             ObjectVersion base = content.committed();
             if (copied != null && base != null && base.hasIdentityOf(copied.original())) {

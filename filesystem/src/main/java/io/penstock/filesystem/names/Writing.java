@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param clock for the times of files
  * @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime}: detects removals in quick succession
  * @param mostRenamed the maximum number of objects in a directory that is renamed; 0 allows no renames of directories
+ * @param isContinued whether the file system will inherit what a former process of the mount gave to the kernel
  */
 public record Writing(
         ObjectStore store,
@@ -27,7 +28,8 @@ public record Writing(
         Links links,
         InstantSource clock,
         LongSupplier nanoClock,
-        int mostRenamed) {
+        int mostRenamed,
+        boolean isContinued) {
     /** A usual {@link #mostRenamed}: copied within minutes. */
     public static final int MOST_RENAMED = 100_000;
 

@@ -1,19 +1,23 @@
 package io.penstock.fuse.kernel;
 
-import static java.util.Objects.requireNonNull;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.ErrnoException;
-import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.FileSystem;
-import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.fuse.kernel.Layouts.Attr;
+import io.penstock.fuse.kernel.Layouts.CreateIn;
 import io.penstock.fuse.kernel.Layouts.Dirent;
 import io.penstock.fuse.kernel.Layouts.EntryOut;
 import io.penstock.fuse.kernel.Layouts.ForgetIn;
+import io.penstock.fuse.kernel.Layouts.LinkIn;
+import io.penstock.fuse.kernel.Layouts.MkdirIn;
+import io.penstock.fuse.kernel.Layouts.MknodIn;
 import io.penstock.fuse.kernel.Layouts.OpenOut;
 import io.penstock.fuse.kernel.Layouts.ReadIn;
 import io.penstock.fuse.kernel.Layouts.ReleaseIn;
+import io.penstock.fuse.kernel.Layouts.Rename2In;
+import io.penstock.fuse.kernel.Layouts.RenameIn;
 import io.penstock.fuse.table.Effect;
 import io.penstock.fuse.table.KernelTable;
 import io.penstock.fuse.table.ListedName;
@@ -23,7 +27,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The operations of a read-only mount that survives its process. Before a reply is sent, it is recorded what the kernel
+ * The operations of a mount that survives its process. Before a reply is sent, it is recorded what the kernel
  * will hold because of it. When the kernel sends a request again, whose reply it never got, what the former process had
  * recorded for it is taken back, and the request is served as if for the first time.
  */
@@ -104,15 +108,15 @@ final class RecordedOperations implements Operations {
 
     private void record(Request request, Reply reply, int length) throws ErrnoException {
         switch (request.opcode()) {
-            case LOOKUP -> {
-                long node = reply.u64(EntryOut.NODEID);
-                if (node != 0) {
-                    byte[] name = request.nameBytes();
-                    boolean isDirectory = (reply.u32(EntryOut.ATTR + Attr.MODE) & S_IFMT) == S_IFDIR;
-                    table.lookedUp(number(request), node, request.node(), name, isDirectory, 1);
-                }
+            case LOOKUP, SYMLINK -> lookedUp(request, reply, 0);
+            case MKNOD -> lookedUp(request, reply, MknodIn.SIZE);
+            case MKDIR -> lookedUp(request, reply, MkdirIn.SIZE);
+            case LINK -> lookedUp(request, reply, LinkIn.SIZE);
+            case CREATE -> {
+                lookedUp(request, reply, CreateIn.SIZE);
+                opened(request, reply, EntryOut.SIZE);
             }
-            case OPEN -> opened(request, reply);
+            case OPEN -> opened(request, reply, 0);
             case OPENDIR -> {
                 // A kernel that returns names from its copy asks later at an offset of which nothing is recorded.
                 reply.u32(OpenOut.OPEN_FLAGS, OpenOut.FOPEN_KEEP_CACHE);
@@ -124,20 +128,18 @@ final class RecordedOperations implements Operations {
         }
     }
 
-    private void opened(Request request, Reply reply) throws ErrnoException {
-        long handle = reply.u64(OpenOut.FH);
-        ObjectVersion version = requireNonNull(fileSystem.versionOf(handle)); // nothing is written here
-        boolean isCached = (reply.u32(OpenOut.OPEN_FLAGS) & OpenOut.FOPEN_DIRECT_IO) == 0;
-        table.opened(
-                number(request),
-                new Inherited.File(
-                        handle,
-                        request.node(),
-                        isCached,
-                        reply.u32(OpenOut.BACKING_ID),
-                        version.etag(),
-                        version.size(),
-                        version.lastModified()));
+    /** @param name its offset in the request */
+    private void lookedUp(Request request, Reply reply, int name) throws ErrnoException {
+        long node = reply.u64(EntryOut.NODEID);
+        if (node != 0) {
+            boolean isDirectory = (reply.u32(EntryOut.ATTR + Attr.MODE) & S_IFMT) == S_IFDIR;
+            table.lookedUp(number(request), node, request.node(), request.nameBytes(name), isDirectory, 1);
+        }
+    }
+
+    /** @param at the offset of the reply to an open */
+    private void opened(Request request, Reply reply, int at) throws ErrnoException {
+        table.opened(number(request), fileSystem.openFile(reply.u64(at + OpenOut.FH)));
     }
 
     /** @param skipped bytes before each directory entry: those of a lookup's reply */
@@ -162,7 +164,18 @@ final class RecordedOperations implements Operations {
             case RELEASE, RELEASEDIR -> table.released(request.u64(ReleaseIn.FH));
             case FORGET -> table.forgotten(request.node(), request.u64(ForgetIn.NLOOKUP));
             case BATCH_FORGET -> request.forEachForgotten(table::forgotten);
+            case UNLINK, RMDIR -> table.removed(request.node(), request.nameBytes(0));
+            case RENAME -> moved(request, RenameIn.SIZE, request.u64(RenameIn.NEWDIR));
+            case RENAME2 -> moved(request, Rename2In.SIZE, request.u64(Rename2In.NEWDIR));
             case null, default -> {}
         }
+    }
+
+    /** @param names the offset of both in the request */
+    private void moved(Request request, int names, long newParent) throws ErrnoException {
+        byte[] newName = request.nameBytes(request.endOfString(names) + 1);
+        table.moved(request.node(), request.nameBytes(names), newParent, newName);
+        // Files that were moved are read as copies.
+        fileSystem.openFiles(newParent, new String(newName, UTF_8)).forEach(table::changed);
     }
 }

@@ -237,9 +237,9 @@ final class Request implements ObservedCall {
     }
 
     /** The bytes of the string with which the body begins. */
-    byte[] nameBytes() throws ErrnoException {
-        byte[] bytes = new byte[endOfString(0)];
-        memory.get(InHeader.SIZE, bytes);
+    byte[] nameBytes(int offset) throws ErrnoException {
+        byte[] bytes = new byte[endOfString(offset) - offset];
+        memory.get(InHeader.SIZE + offset, bytes);
         return bytes;
     }
 

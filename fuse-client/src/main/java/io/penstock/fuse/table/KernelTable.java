@@ -3,6 +3,7 @@ package io.penstock.fuse.table;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.ObjectVersion;
 import io.penstock.disk.MappedLog;
 import io.penstock.disk.MappedLogReader;
 import io.penstock.filesystem.kernel.Inherited;
@@ -41,9 +42,16 @@ public final class KernelTable implements AutoCloseable {
     static final byte LISTED = 7;
     static final byte LAST = 8;
     static final byte TAKEN_BACK = 9;
+    static final byte REMOVED = 10;
+    static final byte MOVED = 11;
+    static final byte CHANGED = 12;
+
+    // Bits of a node's record.
+    static final byte IS_DIRECTORY = 1;
+    static final byte HAS_NAME = 2;
 
     /** The most bytes of a record without its names. */
-    static final int FIXED = 64;
+    static final int FIXED = 80;
 
     /** The most bytes of a listed name without the name. */
     private static final int LISTED_NAME = 2 * Long.BYTES + 1 + Integer.BYTES;
@@ -181,13 +189,13 @@ public final class KernelTable implements AutoCloseable {
 
     /** An inode was looked up by this name, as often as {@code lookups} says. */
     public void lookedUp(long unique, long node, long parent, byte[] name, boolean isDirectory, long lookups) {
-        add(FIXED + name.length, to -> writeNode(to, unique, node, parent, name, isDirectory, lookups));
+        int bits = HAS_NAME | (isDirectory ? IS_DIRECTORY : 0);
+        add(FIXED + name.length, to -> writeNode(to, unique, node, parent, name, bits, lookups));
     }
 
-    static void writeNode(
-            ByteBuffer to, long unique, long node, long parent, byte[] name, boolean isDirectory, long lookups) {
+    static void writeNode(ByteBuffer to, long unique, long node, long parent, byte[] name, int bits, long lookups) {
         to.put(NODE).putLong(unique).putLong(node).putLong(parent).putLong(lookups);
-        to.put((byte) (isDirectory ? 1 : 0)).put(name);
+        to.put((byte) bits).put(name);
     }
 
     /** The kernel has forgotten lookups of an inode. */
@@ -195,17 +203,47 @@ public final class KernelTable implements AutoCloseable {
         add(FIXED, to -> to.put(FORGOTTEN).putLong(node).putLong(lookups));
     }
 
-    /** A file was opened for reading. */
-    public void opened(long unique, Inherited.File open) {
-        byte[] etag = open.etag().getBytes(UTF_8);
-        add(FIXED + etag.length, to -> writeFile(to, unique, open, etag));
+    /** The inode of this name, if any, no longer has it. */
+    public void removed(long parent, byte[] name) {
+        add(FIXED + name.length, to -> to.put(REMOVED).putLong(parent).put(name));
     }
 
-    static void writeFile(ByteBuffer to, long unique, Inherited.File open, byte[] etag) {
-        to.put(FILE).putLong(unique).putLong(open.handle()).putLong(open.node());
-        to.put((byte) (open.isCached() ? 1 : 0)).putInt(open.backing()).putLong(open.size());
-        Instant time = open.time();
-        to.putLong(time.getEpochSecond()).putInt(time.getNano()).put(etag);
+    /** The inode of the first name has the second now. An inode that had that name no longer has one. */
+    public void moved(long parent, byte[] name, long newParent, byte[] newName) {
+        add(
+                FIXED + name.length + newName.length,
+                to -> to.put(MOVED)
+                        .putLong(parent)
+                        .putLong(newParent)
+                        .putInt(name.length)
+                        .put(name)
+                        .put(newName));
+    }
+
+    /** A file was opened. */
+    public void opened(long unique, Inherited.File open) {
+        addFile(FILE, unique, open);
+    }
+
+    /** A file reads another version than was recorded. Does nothing if it was closed. */
+    public void changed(Inherited.File open) {
+        addFile(CHANGED, 0, open);
+    }
+
+    private void addFile(byte kind, long unique, Inherited.File open) {
+        ObjectVersion version = open.version();
+        byte[] key = version == null ? new byte[0] : version.key().getBytes(UTF_8);
+        byte[] etag = version == null ? new byte[0] : version.etag().getBytes(UTF_8);
+        add(FIXED + key.length + etag.length, to -> {
+            to.put(kind).putLong(unique).putLong(open.handle()).putLong(open.node());
+            to.putInt(open.flags()).put((byte) (open.isCached() ? 1 : 0)).putInt(open.backing());
+            to.putLong(open.content());
+            if (version != null) {
+                Instant time = version.lastModified();
+                to.putLong(version.size()).putLong(time.getEpochSecond()).putInt(time.getNano());
+                to.putInt(key.length).put(key).put(etag);
+            }
+        });
     }
 
     /** A directory was opened. */

@@ -1,7 +1,9 @@
 package io.penstock.fuse.table;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 
+import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DamagedLogException;
 import io.penstock.disk.MappedLog;
 import io.penstock.disk.MappedLogReader;
@@ -35,8 +37,6 @@ public final class TableState {
     /** Requests whose effects are known: the last ones. A request is answered right after its effects are recorded. */
     private static final int MOST_REQUESTS = 1 << 16;
 
-    private static final byte[] NO_NAME = {};
-
     /** Whether {@link #effects} is of interest. */
     private final boolean isForSuccessor;
 
@@ -54,20 +54,31 @@ public final class TableState {
     private long lastHandle;
     private long end;
 
-    /** The number of nodes in each directory, by its number. */
+    /** The number of nodes in each directory, by its number, with those that have lost their names. */
     private final Map<Long, Integer> children = new HashMap<>();
+
+    /** The nodes that have the names. Of several nodes of one place, the last has it: {@code InodeTable.inherit}. */
+    private final Map<Place, Node> named = new HashMap<>();
+
+    private record Place(long parent, String name) {}
 
     /** An inode. It stays while it has lookups or others are in it. */
     private static final class Node {
-        final long parent;
-        final byte[] name;
+        final long number;
         final boolean isDirectory;
+        Place place;
+        boolean hasName;
         long lookups;
 
-        Node(long parent, byte[] name, boolean isDirectory) {
-            this.parent = parent;
-            this.name = name;
-            this.isDirectory = isDirectory;
+        Node(long number, Place place, int bits) {
+            this.number = number;
+            this.place = place;
+            this.isDirectory = (bits & KernelTable.IS_DIRECTORY) != 0;
+            this.hasName = (bits & KernelTable.HAS_NAME) != 0;
+        }
+
+        int bits() {
+            return (isDirectory ? KernelTable.IS_DIRECTORY : 0) | (hasName ? KernelTable.HAS_NAME : 0);
         }
     }
 
@@ -121,23 +132,38 @@ public final class TableState {
     }
 
     private void apply(Path file, ByteBuffer record) throws DamagedLogException {
-        switch (record.get()) {
+        byte kind = record.get();
+        switch (kind) {
             case KernelTable.TERMS -> terms = new Terms(record.getInt(), record.getInt(), record.getLong());
             case KernelTable.NODE -> {
                 long unique = record.getLong();
                 long number = record.getLong();
                 long parent = record.getLong();
                 long lookups = record.getLong();
-                boolean isDirectory = record.get() != 0;
-                byte[] name = nodes.containsKey(number) ? NO_NAME : rest(record);
-                lookedUp(unique, number, parent, name, isDirectory, lookups);
+                int bits = record.get();
+                if (!nodes.containsKey(number)) { // else only MOVED changes its place
+                    add(new Node(number, new Place(parent, rest(record)), bits));
+                }
+                lookedUp(unique, number, lookups);
+            }
+            case KernelTable.REMOVED -> removed(new Place(record.getLong(), rest(record)));
+            case KernelTable.MOVED -> {
+                long parent = record.getLong();
+                long newParent = record.getLong();
+                Place from = new Place(parent, string(record, record.getInt()));
+                moved(from, new Place(newParent, rest(record)));
             }
             case KernelTable.FORGOTTEN -> forget(record.getLong(), record.getLong());
-            case KernelTable.FILE -> {
+            case KernelTable.FILE, KernelTable.CHANGED -> {
                 long handle = opened(record.getLong(), record.getLong());
                 byte[] whole = new byte[record.limit()];
                 record.get(0, whole);
-                files.put(handle, whole);
+                whole[0] = KernelTable.FILE;
+                if (kind == KernelTable.FILE) {
+                    files.put(handle, whole);
+                } else {
+                    files.replace(handle, whole);
+                }
             }
             case KernelTable.DIRECTORY -> {
                 long unique = record.getLong();
@@ -159,20 +185,48 @@ public final class TableState {
         }
     }
 
-    private static byte[] rest(ByteBuffer record) {
-        byte[] bytes = new byte[record.remaining()];
-        record.get(bytes);
-        return bytes;
+    private static String rest(ByteBuffer record) {
+        return string(record, record.remaining());
     }
 
-    private void lookedUp(long unique, long number, long parent, byte[] name, boolean isDirectory, long lookups) {
-        lastNode = Math.max(lastNode, number);
-        Node known = nodes.get(number);
-        if (known == null) {
-            known = new Node(parent, name, isDirectory);
-            nodes.put(number, known);
-            children.merge(parent, 1, Integer::sum);
+    private static String string(ByteBuffer record, int length) {
+        byte[] bytes = new byte[length];
+        record.get(bytes);
+        return new String(bytes, UTF_8);
+    }
+
+    private void add(Node node) {
+        lastNode = Math.max(lastNode, node.number);
+        nodes.put(node.number, node);
+        children.merge(node.place.parent, 1, Integer::sum);
+        if (node.hasName) {
+            named.merge(node.place, node, (one, other) -> one.number > other.number ? one : other);
         }
+    }
+
+    private void removed(Place place) {
+        Node node = named.remove(place);
+        if (node != null) {
+            node.hasName = false;
+        }
+    }
+
+    /** Does nothing if it was recorded before: a request may be sent again. */
+    private void moved(Place from, Place to) {
+        Node node = named.get(from);
+        if (node == null || from.equals(to)) {
+            return;
+        }
+        removed(to);
+        named.remove(from);
+        named.put(to, node);
+        node.place = to;
+        children.merge(to.parent, 1, Integer::sum);
+        left(from.parent);
+    }
+
+    private void lookedUp(long unique, long number, long lookups) {
+        Node known = requireNonNull(nodes.get(number));
         known.lookups += lookups;
         if (lookups > 0) {
             note(unique, new Effect.Lookups(number, lookups));
@@ -183,19 +237,24 @@ public final class TableState {
         Node node = nodes.get(number);
         if (node != null) {
             node.lookups -= lookups;
-            removeUnused(number, node);
+            removeUnused(node);
         }
     }
 
-    private void removeUnused(long number, Node node) {
-        if (node.lookups > 0 || children.containsKey(number)) {
-            return;
+    private void removeUnused(Node node) {
+        if (node.lookups <= 0 && !children.containsKey(node.number)) {
+            nodes.remove(node.number);
+            named.remove(node.place, node);
+            left(node.place.parent);
         }
-        nodes.remove(number);
-        Node above = nodes.get(node.parent);
-        if (children.merge(node.parent, -1, (count, less) -> count + less == 0 ? null : count + less) == null
-                && above != null) {
-            removeUnused(node.parent, above);
+    }
+
+    /** A node has left this directory. */
+    private void left(long directory) {
+        Node node = nodes.get(directory);
+        if (children.merge(directory, -1, (count, less) -> count + less == 0 ? null : count + less) == null
+                && node != null) {
+            removeUnused(node);
         }
     }
 
@@ -227,16 +286,20 @@ public final class TableState {
         while (record.hasRemaining()) {
             long offset = record.getLong();
             long node = record.getLong();
-            boolean isDirectory = record.get() != 0;
+            byte isDirectory = record.get();
             byte[] name = new byte[record.getInt()];
             record.get(name);
             if (node != 0) {
-                lookedUp(unique, node, parent, name, isDirectory, 1);
+                if (!nodes.containsKey(node)) {
+                    Place place = new Place(parent, new String(name, UTF_8));
+                    add(new Node(node, place, KernelTable.HAS_NAME | isDirectory));
+                }
+                lookedUp(unique, node, 1);
             }
             if (open != null && offset < FIRST_NAME) {
                 open.names.clear(); // it was rewound
             } else if (open != null) {
-                open.names.put(offset, new ListedName(offset, 0, isDirectory, name));
+                open.names.put(offset, new ListedName(offset, 0, isDirectory != 0, name));
             }
         }
     }
@@ -256,19 +319,14 @@ public final class TableState {
                 to,
                 fixed,
                 record -> record.put(KernelTable.LAST).putLong(lastNode).putLong(lastHandle));
-        for (Map.Entry<Long, Node> each : nodes.entrySet()) {
-            Node node = each.getValue();
+        for (Node node : nodes.values()) {
+            byte[] name = node.place.name.getBytes(UTF_8);
+            long lookups = Math.max(0, node.lookups);
             encoder.append(
                     to,
-                    fixed + node.name.length,
+                    fixed + name.length,
                     record -> KernelTable.writeNode(
-                            record,
-                            0,
-                            each.getKey(),
-                            node.parent,
-                            node.name,
-                            node.isDirectory,
-                            Math.max(0, node.lookups)));
+                            record, 0, node.number, node.place.parent, name, node.bits(), lookups));
         }
         for (byte[] file : files.values()) {
             to.append(ByteBuffer.wrap(file));
@@ -299,7 +357,12 @@ public final class TableState {
     public Inherited inherited() {
         List<Inherited.Node> known = new ArrayList<>(nodes.size());
         nodes.forEach((number, node) -> known.add(new Inherited.Node(
-                number, node.parent, new String(node.name, UTF_8), node.isDirectory, Math.max(0, node.lookups))));
+                number,
+                node.place.parent,
+                node.place.name,
+                node.hasName,
+                node.isDirectory,
+                Math.max(0, node.lookups))));
         known.sort(Comparator.comparingLong(Inherited.Node::number));
         List<Inherited.Directory> open = new ArrayList<>();
         directories.forEach((handle, directory) -> {
@@ -317,10 +380,18 @@ public final class TableState {
         record.position(Byte.BYTES + Long.BYTES); // its kind, and the request that opened it
         long handle = record.getLong();
         long node = record.getLong();
+        int flags = record.getInt();
         boolean isCached = record.get() != 0;
         int backing = record.getInt();
+        long content = record.getLong();
+        ObjectVersion version = record.hasRemaining() ? version(record) : null;
+        return new Inherited.File(handle, node, flags, isCached, backing, content, version);
+    }
+
+    private static ObjectVersion version(ByteBuffer record) {
         long size = record.getLong();
         Instant time = Instant.ofEpochSecond(record.getLong(), record.getInt());
-        return new Inherited.File(handle, node, isCached, backing, new String(rest(record), UTF_8), size, time);
+        String key = string(record, record.getInt());
+        return new ObjectVersion(key, rest(record), size, time);
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DamagedLogException;
 import io.penstock.disk.MappedLog;
 import io.penstock.filesystem.kernel.Inherited;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,8 +52,9 @@ final class KernelTableTest {
     }
 
     private static Inherited.File open(long handle, long node) {
-        return new Inherited.File(
-                handle, node, true, (int) handle, "\"etag " + node + "\"", node, Instant.ofEpochSecond(node, 7));
+        ObjectVersion version =
+                new ObjectVersion("key " + node, "\"etag " + node + "\"", node, Instant.ofEpochSecond(node, 7));
+        return new Inherited.File(handle, node, 0, true, (int) handle, 0, version);
     }
 
     @Test
@@ -78,9 +81,9 @@ final class KernelTableTest {
         assertThat(left.terms()).isEqualTo(TERMS);
         assertThat(inherited.nodes())
                 .containsExactly(
-                        new Inherited.Node(2, ROOT, "dir", true, 1),
-                        new Inherited.Node(3, 2, "f\u00fcr", false, 1),
-                        new Inherited.Node(4, 2, "b", true, 1));
+                        new Inherited.Node(2, ROOT, "dir", true, true, 1),
+                        new Inherited.Node(3, 2, "f\u00fcr", true, false, 1),
+                        new Inherited.Node(4, 2, "b", true, true, 1));
         assertThat(inherited.files()).containsExactly(open(2, 3));
         assertThat(inherited.directories()).containsExactly(new Inherited.Directory(3, 2, Map.of(7L, "a", 8L, "b")));
         assertThat(inherited.lastNode()).isEqualTo(4);
@@ -106,6 +109,202 @@ final class KernelTableTest {
         assertThat(left().inherited().nodes()).isEmpty();
         assertThat(left().inherited().lastNode()).isEqualTo(4);
         table.close();
+    }
+
+    private static byte[] bytes(String name) {
+        return name.getBytes(UTF_8);
+    }
+
+    private List<Inherited.Node> nodes() throws Exception {
+        return left().inherited().nodes();
+    }
+
+    @Test
+    void moved_displacesWhatHadTheName() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.lookedUp(2, 2, ROOT, bytes("dir"), true, 1);
+        table.lookedUp(4, 3, 2, bytes("a"), false, 1);
+        table.lookedUp(6, 4, ROOT, bytes("b"), false, 1);
+        table.moved(2, bytes("a"), ROOT, bytes("b"));
+        List<Inherited.Node> moved = List.of(
+                new Inherited.Node(2, ROOT, "dir", true, true, 1),
+                new Inherited.Node(3, ROOT, "b", true, false, 1),
+                new Inherited.Node(4, ROOT, "b", false, false, 1));
+        assertThat(nodes()).isEqualTo(moved);
+        table.moved(2, bytes("a"), ROOT, bytes("b")); // the request was sent again
+        table.moved(ROOT, bytes("b"), ROOT, bytes("b"));
+        assertThat(nodes()).isEqualTo(moved);
+        table.forgotten(2, 1);
+        assertThat(nodes())
+                .as("its file has left it")
+                .extracting(Inherited.Node::number)
+                .containsExactly(3L, 4L);
+        table.close();
+    }
+
+    @Test
+    void moved_directory_takesItsNodesAlong() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.lookedUp(2, 2, ROOT, bytes("d"), true, 1);
+        table.lookedUp(4, 3, 2, bytes("a"), false, 1);
+        table.lookedUp(6, 4, ROOT, bytes("e"), true, 1);
+        table.moved(ROOT, bytes("d"), ROOT, bytes("e"));
+        table.lookedUp(8, 5, ROOT, bytes("d"), true, 1);
+        assertThat(nodes())
+                .containsExactly(
+                        new Inherited.Node(2, ROOT, "e", true, true, 1),
+                        new Inherited.Node(3, 2, "a", true, false, 1),
+                        new Inherited.Node(4, ROOT, "e", false, true, 1),
+                        new Inherited.Node(5, ROOT, "d", true, true, 1));
+        table.close();
+    }
+
+    @Test
+    void removed_nameUsedAgain_isTheNewNodes() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.lookedUp(2, 2, ROOT, bytes("a"), false, 1);
+        table.removed(ROOT, bytes("a"));
+        table.removed(ROOT, bytes("a"));
+        table.lookedUp(4, 3, ROOT, bytes("a"), false, 1);
+        table.lookedUp(6, 2, ROOT, bytes("a"), false, 1); // its reply was on the way
+        assertThat(nodes())
+                .containsExactly(
+                        new Inherited.Node(2, ROOT, "a", false, false, 2),
+                        new Inherited.Node(3, ROOT, "a", true, false, 1));
+        table.removed(ROOT, bytes("a"));
+        assertThat(nodes()).noneMatch(Inherited.Node::hasName);
+        table.close();
+    }
+
+    @Test
+    void nodesOfOnePlace_theLastHasTheName() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.lookedUp(2, 2, ROOT, bytes("a"), false, 1);
+        table.lookedUp(4, 3, ROOT, bytes("a"), false, 1);
+        table.lookedUp(6, 2, ROOT, bytes("a"), false, 1);
+        table.moved(ROOT, bytes("a"), ROOT, bytes("b"));
+        assertThat(nodes())
+                .containsExactly(
+                        new Inherited.Node(2, ROOT, "a", true, false, 2),
+                        new Inherited.Node(3, ROOT, "b", true, false, 1));
+        table.close();
+    }
+
+    @Test
+    void changed_replacesTheOpenFile() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.opened(2, open(1, 3));
+        table.opened(4, open(2, 3));
+        table.released(2);
+        Inherited.File written = new Inherited.File(1, 3, 0102, true, 0, 77, null);
+        table.changed(written);
+        table.changed(new Inherited.File(2, 3, 0, true, 0, 77, null)); // closed meanwhile
+        assertThat(left().inherited().files()).containsExactly(written);
+        assertThat(left().effects().get(2L)).containsExactly(new Effect.Opened(1));
+        table.close();
+    }
+
+    /** A model of the nodes, whose names are changed at random while the file is written anew many times. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void read_afterRandomChangesOfNames_equalsTheModel(long seed) throws Exception {
+        Random random = new Random(seed);
+        KernelTable table = create(20_000);
+        Map<Long, Inherited.Node> model = new TreeMap<>();
+        long lastNode = ROOT;
+        for (int step = 0; step < 20_000; step++) {
+            List<Long> parents = new ArrayList<>(List.of(ROOT));
+            model.values().stream()
+                    .filter(node -> node.isDirectory() && node.hasName() && node.lookups() > 0)
+                    .forEach(node -> parents.add(node.number()));
+            long parent = parents.get(random.nextInt(parents.size()));
+            String name = "n" + random.nextInt(6);
+            Inherited.Node known = named(model, parent, name);
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    boolean isDirectory = model.size() < 100 && random.nextBoolean();
+                    Inherited.Node node = known != null
+                            ? with(known, known.lookups() + 1)
+                            : new Inherited.Node(++lastNode, parent, name, true, isDirectory, 1);
+                    model.put(node.number(), node);
+                    table.lookedUp(2L * step + 2, node.number(), parent, bytes(name), node.isDirectory(), 1);
+                }
+                case 1 -> {
+                    if (known != null && children(model, known.number()) == 0) {
+                        model.put(known.number(), nameless(known));
+                        table.removed(parent, bytes(name));
+                    }
+                }
+                case 2 -> {
+                    long newParent = parents.get(random.nextInt(parents.size()));
+                    String newName = "n" + random.nextInt(6);
+                    Inherited.Node target = named(model, newParent, newName);
+                    if (known != null
+                            && !known.equals(target)
+                            && !isWithin(model, newParent, known.number())
+                            && (target == null || children(model, target.number()) == 0)) {
+                        if (target != null) {
+                            model.put(target.number(), nameless(target));
+                        }
+                        model.put(
+                                known.number(),
+                                new Inherited.Node(
+                                        known.number(),
+                                        newParent,
+                                        newName,
+                                        true,
+                                        known.isDirectory(),
+                                        known.lookups()));
+                        table.moved(parent, bytes(name), newParent, bytes(newName));
+                    }
+                }
+                default -> {
+                    List<Inherited.Node> all = new ArrayList<>(model.values());
+                    Inherited.Node node = all.isEmpty() ? null : all.get(random.nextInt(all.size()));
+                    if (node != null && node.lookups() > 0) {
+                        model.put(node.number(), with(node, 0));
+                        table.forgotten(node.number(), node.lookups());
+                        forgetUnused(model);
+                    }
+                }
+            }
+            if (step % 1000 == 999) {
+                assertThat(nodes()).containsExactlyElementsOf(model.values());
+            }
+        }
+        table.close();
+    }
+
+    private static Inherited.@Nullable Node named(Map<Long, Inherited.Node> model, long parent, String name) {
+        return model.values().stream()
+                .filter(node ->
+                        node.hasName() && node.parent() == parent && node.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static Inherited.Node with(Inherited.Node node, long lookups) {
+        return new Inherited.Node(
+                node.number(), node.parent(), node.name(), node.hasName(), node.isDirectory(), lookups);
+    }
+
+    private static Inherited.Node nameless(Inherited.Node node) {
+        return new Inherited.Node(node.number(), node.parent(), node.name(), false, node.isDirectory(), node.lookups());
+    }
+
+    private static long children(Map<Long, Inherited.Node> model, long directory) {
+        return model.values().stream()
+                .filter(node -> node.parent() == directory)
+                .count();
+    }
+
+    private static boolean isWithin(Map<Long, Inherited.Node> model, long node, long directory) {
+        Inherited.Node known = model.get(node);
+        return node == directory || (known != null && isWithin(model, known.parent(), directory));
+    }
+
+    private static void forgetUnused(Map<Long, Inherited.Node> model) {
+        while (model.values().removeIf(node -> node.lookups() == 0 && children(model, node.number()) == 0)) {}
     }
 
     @Test

@@ -157,7 +157,8 @@ public final class BucketMount implements AutoCloseable {
                             plan.links(),
                             InstantSource.system(),
                             System::nanoTime,
-                            plan.mostRenamed());
+                            plan.mostRenamed(),
+                            Supervisor.current().inheritedDevice().isPresent());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close); // if the mount is refused
             CallLatencies calls = new CallLatencies();
