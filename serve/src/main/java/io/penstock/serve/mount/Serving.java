@@ -210,16 +210,9 @@ public final class Serving {
         }
     }
 
-    /** Only read-only mounts survive their process: null for others. */
-    private @Nullable Path tables() throws IOException {
-        return plan.mount().readOnly() || supervisor.inheritedDevice().isPresent()
-                ? RunningMount.tables(Host.current())
-                : null;
-    }
-
     private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
         try {
-            return BucketMount.open(plan, times, access, tables());
+            return BucketMount.open(plan, times, access, RunningMount.tables(Host.current()));
         } catch (ObjectStoreException e) {
             // Names the certificates' file only if certificates are the problem.
             boolean ofCertificates = String.valueOf(e.getMessage()).contains(Settings.CA_FILE.key());
