@@ -87,9 +87,12 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         return text == null ? null : new OperationId(text);
     }
 
-    /** The properties as a request sends them: with the operation set by the caller, or else with a new one. */
-    public ObjectProperties sent() {
-        return operation() == null ? sentBy(OperationId.random()) : this;
+    /**
+     * The properties as a request that writes this key sends them: with the operation set by the caller, or else with
+     * {@link OperationId#of(String)}.
+     */
+    public ObjectProperties sent(String key) {
+        return operation() == null ? sentBy(OperationId.of(key)) : this;
     }
 
     /** The properties without the file times that DataSync, rclone and s3fs store: they belonged to other content. */

@@ -1,6 +1,7 @@
 package io.penstock.testing;
 
 import io.penstock.core.ByteRange;
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.KeyOrder;
@@ -251,14 +252,14 @@ public final class InMemoryObjectStore implements ObjectStore {
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
         checkUsable();
-        return replace(key, contentOf(key, body), properties.sent(), condition);
+        return replace(key, contentOf(key, body), properties.sent(key), condition);
     }
 
     @Override
     public MultipartUpload createUpload(String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
         checkUsable();
-        return uploads.create(key, properties.sent());
+        return uploads.create(key, properties.sent(key));
     }
 
     @Override
@@ -317,7 +318,7 @@ public final class InMemoryObjectStore implements ObjectStore {
             throws ObjectStoreException, InterruptedException {
         Content content = toBeCopied(source);
         boolean keepsParts = content instanceof Content.Composed && source.key().equals(key);
-        return copied(content, keepsParts, key, properties.sent(), condition, listener);
+        return copied(content, keepsParts, key, properties.sent(key), condition, listener);
     }
 
     private ObjectVersion copied(
@@ -333,7 +334,7 @@ public final class InMemoryObjectStore implements ObjectStore {
                     content instanceof Content.Composed ? new Content.Slice(content, 0, content.size()) : content;
             return replace(key, copy, properties, condition);
         }
-        MultipartUpload upload = uploads.create(key, properties.sent());
+        MultipartUpload upload = uploads.create(key, properties.sent(key));
         listener.began(upload);
         try {
             return replace(key, content, properties, condition);
@@ -371,6 +372,9 @@ public final class InMemoryObjectStore implements ObjectStore {
         synchronized (entries) {
             Entry there = entries.get(version.key());
             if (there != null && !there.object.version().hasIdentityOf(version)) {
+                if (KernelRequest.mayBeDone()) {
+                    return; // a former process may have deleted it: the other stays
+                }
                 throw new ObjectStoreException.PreconditionFailed(
                         name(version.key()) + " is no longer the version " + version.etag(), null);
             }
@@ -435,12 +439,20 @@ public final class InMemoryObjectStore implements ObjectStore {
                 case WriteCondition.Unchanged(String etag) ->
                     there != null && there.object.version().etag().equals(etag);
             };
-            if (!holds) {
+            if (!holds && there != null && isMadeBefore(there, properties)) {
+                return there.object.version();
+            } else if (!holds) {
                 throw new ObjectStoreException.PreconditionFailed(
                         name(key) + " is not as " + condition + " demands: there is " + there, null);
             }
             return put(key, content, properties);
         }
+    }
+
+    /** Whether a former process has made it for the kernel's request that is served now. */
+    private static boolean isMadeBefore(Entry there, ObjectProperties properties) {
+        OperationId operation = properties.operation();
+        return KernelRequest.mayBeDone() && operation != null && operation.equals(there.properties.operation());
     }
 
     private void checkUsable() throws ObjectStoreException, InterruptedException {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.penstock.core.ByteRange;
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
@@ -301,6 +302,39 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertThat(store.find(copy.key(), operation)).isNull();
         store.put("object", BytesBody.random(10, 1), WriteCondition.ALWAYS);
         assertThat(store.find("object", operation)).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void write_kernelsRequestSentAgain_isMadeBeforeOnlyByIt(boolean copies) throws Exception {
+        BytesBody body = BytesBody.random(10, 1);
+        ObjectVersion source = store.put("source", body, WriteCondition.ALWAYS);
+        KernelRequest.Work<ObjectVersion, Exception> write = () -> copies
+                ? store.copy(source, "object", WriteCondition.ABSENT)
+                : store.put("object", body, WriteCondition.ABSENT);
+        KernelRequest again = new KernelRequest(1, 2, true);
+
+        ObjectVersion made = new KernelRequest(1, 2, false).serve(write);
+        assertThat(again.serve(write).hasIdentityOf(made)).isTrue();
+        for (KernelRequest other :
+                List.of(new KernelRequest(1, 2, false), new KernelRequest(1, 4, true), new KernelRequest(3, 2, true))) {
+            assertThatThrownBy(() -> other.serve(write)).isInstanceOf(PreconditionFailed.class);
+        }
+        store.put("object", body, WriteCondition.ALWAYS); // another client's
+        assertThatThrownBy(() -> again.serve(write)).isInstanceOf(PreconditionFailed.class);
+    }
+
+    @Test
+    void delete_kernelsRequestSentAgain_leavesALaterObject() throws Exception {
+        ObjectVersion version = store.put("object", BytesBody.random(10, 1), WriteCondition.ALWAYS);
+        store.delete(version);
+        ObjectVersion later = store.put("object", BytesBody.random(10, 2), WriteCondition.ALWAYS);
+
+        boolean _ = new KernelRequest(1, 2, true).serve(() -> {
+            store.delete(version);
+            return true;
+        });
+        assertThat(store.head("object").version().hasIdentityOf(later)).isTrue();
     }
 
     @Test

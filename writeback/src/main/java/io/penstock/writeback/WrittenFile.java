@@ -131,7 +131,7 @@ public final class WrittenFile {
 
     static WrittenFile create(MountContext context, Listener listener, String key, @Nullable ObjectVersion replaced) {
         BaseLayer layer = context.resources().layer(null);
-        Birth birth = new Birth(context.newNumber(), replaced, null);
+        Birth birth = new Birth(context.newNumber(), replaced, OperationId.ofRequest(key));
         WrittenFile file = new WrittenFile(context, listener, birth, key, new BlockMap(0), layer, context.now(), 1);
         file.state.created(replaced);
         return file;

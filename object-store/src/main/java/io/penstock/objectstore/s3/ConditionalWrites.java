@@ -271,7 +271,7 @@ final class ConditionalWrites {
     }
 
     private static ObjectProperties properties(String key) {
-        return ObjectProperties.ofNew(key).sent();
+        return ObjectProperties.ofNew(key).sent(key);
     }
 
     /** A request whose condition never holds. */

@@ -178,7 +178,7 @@ final class MultipartUploads {
                 .requestPayer(requests.payer)
                 .build();
         long size = known.stream().mapToLong(UploadedPart::size).sum();
-        RetryState retryState = new RetryState();
+        RetryState retryState = RetryState.ofOperation();
         try {
             CompleteMultipartUploadResponse response = requests.change(subject(upload), retryState, () -> {
                 precondition.check(reader, upload.key(), object);

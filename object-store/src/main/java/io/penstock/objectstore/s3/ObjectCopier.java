@@ -116,7 +116,7 @@ final class ObjectCopier {
             Precondition precondition,
             Precondition again)
             throws ObjectStoreException, InterruptedException {
-        RetryState retryState = new RetryState();
+        RetryState retryState = operation == null ? new RetryState() : RetryState.ofOperation();
         try {
             CopyObjectResponse response = requests.change(requests.errors.object(source.key()), retryState, () -> {
                 (retryState.isInDoubt() ? again : precondition).check(reader, key, requests.errors.object(key));

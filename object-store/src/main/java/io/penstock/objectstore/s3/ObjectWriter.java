@@ -33,7 +33,7 @@ final class ObjectWriter {
             String key, UploadBody body, SentBody sent, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
         String object = requests.errors.object(key);
-        RetryState retryState = new RetryState();
+        RetryState retryState = RetryState.ofOperation();
         DirectRequests direct =
                 precondition.isSent() ? requests.direct : null; // otherwise a HEAD precedes each attempt
         ResponseHead head = sent.sendDirectly(direct, retryState, key, Map.of(), headers(properties, precondition));
@@ -95,7 +95,7 @@ final class ObjectWriter {
                 .ifMatch(precondition.ifMatch())
                 .requestPayer(requests.payer)
                 .build();
-        RetryState retryState = new RetryState();
+        RetryState retryState = RetryState.ofOperation();
         try {
             requests.change(object, retryState, () -> {
                 if (retryState.isInDoubt() && isDeleted(key, version)) {

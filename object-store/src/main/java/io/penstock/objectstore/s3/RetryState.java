@@ -1,5 +1,6 @@
 package io.penstock.objectstore.s3;
 
+import io.penstock.core.KernelRequest;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.RetryPolicy;
 
@@ -22,6 +23,16 @@ final class RetryState {
     private boolean mayBeApplied;
 
     private boolean inDoubt;
+
+    /**
+     * The attempts of a request that a former process of this mount may have made, because the kernel has sent its own
+     * request again. A look must show whether it was carried out.
+     */
+    static RetryState ofOperation() {
+        RetryState state = new RetryState();
+        state.mayBeApplied = KernelRequest.mayBeDone();
+        return state;
+    }
 
     /** Records progress: the pauses become short again. */
     void progressed() {

@@ -249,7 +249,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        ObjectProperties sent = properties.sent();
+        ObjectProperties sent = properties.sent(key);
         return writing(() -> reader.asShown(conditionalWrites.<ObjectVersion, IOException>make(
                 Kind.PUT, condition, precondition -> writer.put(key, body, sent, precondition))));
     }
@@ -257,7 +257,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public MultipartUpload createUpload(String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> uploads.create(key, properties.sent()));
+        return writing(() -> uploads.create(key, properties.sent(key)));
     }
 
     @Override
@@ -300,7 +300,7 @@ public final class S3ObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        ObjectProperties sent = properties.sent();
+        ObjectProperties sent = properties.sent(key);
         return writing(() -> {
             long partSize = copier.partSize(source, key, sent);
             return partSize == 0

@@ -442,7 +442,7 @@ final class ConditionalWritesTest {
     }
 
     private ObjectVersion copy() throws Exception {
-        ObjectProperties properties = ObjectProperties.ofNew("mounted/b").sent();
+        ObjectProperties properties = ObjectProperties.ofNew("mounted/b").sent("mounted/b");
         return store.copy(version(MINE), "mounted/b", properties, WriteCondition.ABSENT);
     }
 

@@ -139,7 +139,7 @@ final class CutResponseTest {
 
     @Test
     void put_responseCutBeforeTheEtagEnds_isFoundByItsOperation() throws Exception {
-        ObjectProperties properties = ObjectProperties.ofNew(KEY).sent();
+        ObjectProperties properties = ObjectProperties.ofNew(KEY).sent(KEY);
         for (String response : List.of(NAMELESS, NAME_CUT)) {
             server.answersAndHangsUp(response);
             server.answers(there(MD5, properties.operation()));

@@ -214,7 +214,7 @@ final class S3WriteFaultTest {
     /** A proxy may have lost the store's response. Only an object of the same operation is the one put here. */
     @Test
     void put_unavailableByWhatIsOnTheWay_isRecognisedByItsOperation() throws Exception {
-        ObjectProperties ours = ObjectProperties.ofNew(KEY).sent();
+        ObjectProperties ours = ObjectProperties.ofNew(KEY).sent(KEY);
         ObjectVersion there = store.put(KEY, EMPTY, ours, WriteCondition.ABSENT);
 
         proxy.answerPage(1, 503, "upstream connect error or disconnect/reset before headers");
