@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFile;
@@ -16,6 +17,7 @@ import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode.Place;
+import io.penstock.metadata.Names;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.AttributeHeaders;
 import io.penstock.metadata.attributes.KeptAttributes;
@@ -53,6 +55,7 @@ final class AttributeChanges {
 
     private static final int GROUP_EXECUTE = 010;
 
+    private final Writing writing;
     private final ObjectStore store;
     private final Writeback writeback;
     private final InstantSource clock;
@@ -74,6 +77,7 @@ final class AttributeChanges {
             AttributeView view,
             MovingDirectories moving,
             RecentLinks links) {
+        this.writing = writing;
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.clock = writing.clock();
@@ -173,12 +177,28 @@ final class AttributeChanges {
         }
         Node node = lookups.node(inode);
         boolean exists = lookups.kept(inode, node).extended().containsKey(name);
-        if (exists && flags == XATTR_CREATE) {
+        if (value == null && !exists && KernelRequest.mayBeDone()) {
+            return; // a former process has removed it for the same request
+        } else if (exists && flags == XATTR_CREATE && !isSetBefore(node)) {
             throw new ErrnoException(Errno.EEXIST, "the attribute " + name + " already exists");
         } else if (!exists && flags == XATTR_REPLACE) {
             throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
         }
         set(inode, null, false, before -> before.withExtended(name, value));
+    }
+
+    /**
+     * Whether a former process has set an attribute for the same request of the kernel. For attributes that are not in
+     * the store there is no proof, and no other client that could have set them.
+     */
+    private boolean isSetBefore(Node node) throws ErrnoException {
+        if (node instanceof SharedFile file && file.ownAttributes() != null) {
+            return KernelRequest.mayBeDone();
+        }
+        ObjectVersion version = SharedFiles.stored(node);
+        String key =
+                node instanceof Directory directory ? Names.marker(directory) : version == null ? "" : version.key();
+        return writing.madeBefore(key) != null;
     }
 
     /** @param isTime whether it changes the mtime */

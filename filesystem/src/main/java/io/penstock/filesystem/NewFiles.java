@@ -4,10 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
-import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.filesystem.names.Exclusive;
 import io.penstock.filesystem.names.MovingDirectories;
@@ -16,21 +16,26 @@ import io.penstock.filesystem.names.NamedInodes;
 import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
+import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.AttributeHeaders;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.OperationId;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Creates files, directories and links, with their attributes. Thread-safe. */
 final class NewFiles {
+    private final Writing writing;
     private final Writeback writeback;
     private final Exclusive exclusive;
     private final InstantSource clock;
@@ -60,6 +65,7 @@ final class NewFiles {
             Lookups lookups,
             AttributeView view,
             RecentLinks links) {
+        this.writing = writing;
         this.writeback = writing.writeback();
         this.exclusive = writing.exclusive();
         this.clock = writing.clock();
@@ -98,7 +104,13 @@ final class NewFiles {
         boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
         Directory directory = resolver.existingDirectory(parent);
         NodeResolver.checkNew(directory, name, "");
-        if (resolver.find(directory, name) != null) {
+        boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
+        Node there = resolver.find(directory, name);
+        SharedFile known = there instanceof SharedFile written ? createdBefore(written, directory.key(name)) : null;
+        if (known != null) {
+            return known;
+        } else if (there != null
+                && !(byStore && there instanceof FileEntry && writing.madeBefore(directory.key(name)) != null)) {
             // The kernel took the name for absent, so it has checked no permission: after ESTALE it looks it up again.
             throw new ErrnoException(
                     mustBeNew ? Errno.EEXIST : Errno.ESTALE, "'" + directory.key(name) + "' already exists");
@@ -106,7 +118,6 @@ final class NewFiles {
         names.awaitRemoval(directory, name);
         files.unheard().report(directory.key(name), null);
         named.makeRoom(directory, name);
-        boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
         WrittenFile content = byStore
                 ? writeback.open(names.makeFile(directory, name, ObjectAttributes.NONE))
                 : writeback.create(directory.key(name), null);
@@ -115,13 +126,29 @@ final class NewFiles {
         return made;
     }
 
+    /**
+     * The file, joined to write and with its inode looked up, if a former process has created it for the same request
+     * of the kernel. Null if it has not, or if the file is ending.
+     */
+    private @Nullable SharedFile createdBefore(SharedFile file, String key) throws ErrnoException {
+        WrittenFile content = file.written();
+        boolean isCreated = KernelRequest.mayBeDone()
+                && content != null
+                && (Objects.equals(content.creation(), OperationId.ofRequest(key)) || writing.madeBefore(key) != null);
+        SharedFile joined = isCreated ? files.join(file.inode(), file, true) : null;
+        if (joined != null) {
+            inodes.acquire(joined.inode());
+            files.kernel().lookedUp(joined.inode(), joined);
+        }
+        return joined;
+    }
+
     Attributes mknod(long parent, String name, int mode, int device, Creator creator) throws ErrnoException {
         FileKind kind = FileKind.of(mode & Attributes.S_IFMT);
         if (kind == null || kind == FileKind.SYMLINK) {
             throw new ErrnoException(Errno.EINVAL, "mknod cannot make a file of mode %o".formatted(mode));
         }
-        ObjectAttributes attributes = attributes(parent, kind, mode, creator).withDevice(device);
-        return kind == FileKind.REGULAR ? makeFile(parent, name, attributes) : makeEmpty(parent, name, attributes);
+        return makeEmpty(parent, name, attributes(parent, kind, mode, creator).withDevice(device));
     }
 
     Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
@@ -137,25 +164,6 @@ final class NewFiles {
     private Attributes makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         names.makeEmpty(parent, name, attributes);
         return lookups.lookup(parent, name);
-    }
-
-    /** Creates an empty file, and commits it. */
-    private Attributes makeFile(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL, attributes);
-        boolean made = false;
-        try {
-            WrittenFile content = file.written();
-            if (content != null) {
-                Errnos.run(content::commit);
-            }
-            made = true;
-        } finally {
-            if (!made) {
-                inodes.release(file.inode(), 1);
-            }
-            file.leave(true);
-        }
-        return view.of(file.inode().number(), file, file.attributes(), 0);
     }
 
     Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {

@@ -4,6 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,7 +16,7 @@ public final class Errnos {
 
     /** A call that may wait for the store, or for staging. */
     @FunctionalInterface
-    public interface Waiting<T> {
+    public interface Waiting<T extends @Nullable Object> {
         T call() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
     }
 
@@ -25,7 +26,7 @@ public final class Errnos {
         void run() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
     }
 
-    public static <T> T call(Waiting<T> call) throws ErrnoException {
+    public static <T extends @Nullable Object> T call(Waiting<T> call) throws ErrnoException {
         try {
             return call.call();
         } catch (ObjectStoreException | IOException | InterruptedException e) {

@@ -2,6 +2,7 @@ package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
@@ -25,6 +26,7 @@ import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates directories, and removes and moves names. The store has made the change when a call returns. Each call
@@ -44,6 +46,7 @@ public final class NameChanges {
     private final Deletions deletions;
     private final RemovalBurst burst;
     private final Renames renames;
+    private final ResentRenames resentRenames;
     private final DirectoryRenames directoryRenames;
     private final MovingDirectories moving;
 
@@ -63,6 +66,7 @@ public final class NameChanges {
         this.deletions = new Deletions(files, writing.store());
         this.burst = new RemovalBurst(writing, inodes, files, removals, moving);
         this.renames = new Renames(writing, inodes, resolver, files, kernels, removals, deletions);
+        this.resentRenames = new ResentRenames(writing, inodes, resolver, files, removals, deletions);
         this.moving = moving;
         this.directoryRenames = new DirectoryRenames(
                 writing, resolver, files, kernels, removals, moving, new MovedNames(inodes, files));
@@ -105,7 +109,7 @@ public final class NameChanges {
     private Directory vacant(long parent, String name, String suffix) throws ErrnoException {
         Directory directory = resolver.existingDirectory(parent);
         NodeResolver.checkNew(directory, name, suffix);
-        if (resolver.find(directory, name) != null) {
+        if (resolver.find(directory, name) != null && writing.madeBefore(directory.key(name) + suffix) == null) {
             throw exists(directory, name);
         }
         awaitRemoval(directory, name);
@@ -168,7 +172,11 @@ public final class NameChanges {
 
     private void removeDirectory(long parent, String name) throws ErrnoException {
         Directory directory = resolver.directory(parent);
-        if (!(resolver.existing(directory, name) instanceof Directory child)) {
+        Node node = toBeRemoved(directory, name);
+        if (node == null) {
+            return;
+        }
+        if (!(node instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
         boolean _ = awaitRemovals(child); // the files that could not be deleted are shown again
@@ -191,10 +199,26 @@ public final class NameChanges {
         moving.run(() -> List.of(resolver.directory(parent)), () -> removeFile(parent, name));
     }
 
+    /** The node that is to be removed: null if a former process has removed it for the same request of the kernel. */
+    private @Nullable Node toBeRemoved(Directory directory, String name) throws ErrnoException {
+        if (!KernelRequest.mayBeDone()) {
+            return resolver.existing(directory, name);
+        }
+        Node node = resolver.find(directory, name);
+        if (node == null) {
+            tree.keep(directory);
+            removals.detach(inodes.find(directory, name));
+            changed(directory);
+        }
+        return node;
+    }
+
     private void removeFile(long parent, String name) throws ErrnoException {
         Directory directory = resolver.directory(parent);
-        Node node = resolver.existing(directory, name);
-        if (node instanceof Directory) {
+        Node node = toBeRemoved(directory, name);
+        if (node == null) {
+            return;
+        } else if (node instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
         }
         checkIsAt(directory, name, node);
@@ -214,7 +238,8 @@ public final class NameChanges {
     private void unlink(Place place, Node node) throws ErrnoException {
         Inode inode = files.inode(place, node);
         boolean _ = removals.replacing(inode, () -> {
-            ObjectVersion version = removals.isInDoubt(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
+            boolean isUnknown = removals.isInDoubt(inode) || KernelRequest.mayBeDone();
+            ObjectVersion version = isUnknown ? deletions.find(place.key()) : SharedFiles.stored(node);
             if (version != null) {
                 deletions.deleteCurrent(place.parent(), place.name(), version);
             }
@@ -238,7 +263,10 @@ public final class NameChanges {
         }
         Directory from = resolver.directory(parent);
         Directory to = resolver.existingDirectory(newParent);
-        if (!(resolver.existing(from, name) instanceof Directory)) {
+        if (KernelRequest.mayBeDone() && wasRenamed(parent, name, newParent, newName, flags == RENAME_NOREPLACE)) {
+            changed(from);
+            changed(to);
+        } else if (!(resolver.existing(from, name) instanceof Directory)) {
             moving.run(
                     () -> List.of(resolver.directory(parent), resolver.existingDirectory(newParent)),
                     () -> renameFile(parent, name, newParent, newName, flags));
@@ -247,6 +275,16 @@ public final class NameChanges {
             changed(resolver.directory(parent));
             changed(resolver.directory(newParent));
         }
+    }
+
+    private boolean wasRenamed(long parent, String name, long newParent, String newName, boolean mustBeNew)
+            throws ErrnoException {
+        return moving.in(
+                () -> List.of(resolver.directory(parent), resolver.existingDirectory(newParent)),
+                () -> resentRenames.end(
+                        new Place(resolver.directory(parent), name),
+                        new Place(resolver.existingDirectory(newParent), newName),
+                        mustBeNew));
     }
 
     private void renameFile(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
@@ -292,7 +330,7 @@ public final class NameChanges {
         NodeResolver.checkNew(to, newName, "");
         if (writing.links() == Links.REFUSE || source instanceof Directory) {
             throw new ErrnoException(Errno.EPERM, "an object has one name: write.links is " + writing.links());
-        } else if (resolver.find(to, newName) != null) {
+        } else if (resolver.find(to, newName) != null && writing.madeBefore(to.key(newName)) == null) {
             throw exists(to, newName);
         }
         writing.withinOneDeadline(() -> {

@@ -1,8 +1,11 @@
 package io.penstock.filesystem.names;
 
 import io.penstock.core.ErrnoException;
+import io.penstock.core.KernelRequest;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.OperationId;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import java.time.InstantSource;
@@ -47,6 +50,15 @@ public record Writing(
     /** Whether programs continue with cached answers while the store cannot be reached. */
     public boolean worksOffline() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;
+    }
+
+    /**
+     * The object of this key, if a former process has made it for the kernel's request that this thread serves. Equal
+     * content would prove nothing: another client may have written the same.
+     */
+    public @Nullable ObjectVersion madeBefore(String key) throws ErrnoException {
+        OperationId operation = KernelRequest.mayBeDone() ? OperationId.ofRequest(key) : null;
+        return operation == null ? null : Errnos.<@Nullable ObjectVersion>call(() -> store.find(key, operation));
     }
 
     /** Makes the call: all its requests to the store share one deadline. */
