@@ -3,6 +3,8 @@ package io.penstock.fuse.kernel;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.ErrnoException;
+import io.penstock.core.KernelRequest;
+import io.penstock.core.NoWait;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.fuse.kernel.Layouts.Attr;
@@ -22,14 +24,16 @@ import io.penstock.fuse.table.Effect;
 import io.penstock.fuse.table.KernelTable;
 import io.penstock.fuse.table.ListedName;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The operations of a mount that survives its process. Before a reply is sent, it is recorded what the kernel
- * will hold because of it. When the kernel sends a request again, whose reply it never got, what the former process had
- * recorded for it is taken back, and the request is served as if for the first time.
+ * The operations of a mount that survives its process. Before a reply is sent, it is recorded what the kernel will hold
+ * because of it. When the kernel sends a request again, whose reply it never got, the request is served again, and then
+ * what the former process had recorded for it is taken back.
  */
 final class RecordedOperations implements Operations {
     /** The bit of a request's unique number that says that it is sent again: FUSE_UNIQUE_RESEND. */
@@ -42,18 +46,40 @@ final class RecordedOperations implements Operations {
     /** The type of a directory's entry: DT_DIR of readdir(3). */
     private static final int DT_DIR = 4;
 
+    /** Those that may leave something in the store, by which it can be seen later that they were executed. */
+    private static final Set<Opcode> CHANGES = EnumSet.of(
+            Opcode.SETATTR,
+            Opcode.CREATE,
+            Opcode.MKNOD,
+            Opcode.MKDIR,
+            Opcode.UNLINK,
+            Opcode.RMDIR,
+            Opcode.RENAME,
+            Opcode.RENAME2,
+            Opcode.SYMLINK,
+            Opcode.LINK,
+            Opcode.SETXATTR,
+            Opcode.REMOVEXATTR);
+
     private final Operations operations;
     private final FileSystem fileSystem;
     private final KernelTable table;
+    private final long mount;
 
     /** What the former process recorded, by the numbers of its last requests. */
     private final Map<Long, List<Effect>> earlier;
 
+    /** @param mount a random number of the mount */
     RecordedOperations(
-            Operations operations, FileSystem fileSystem, KernelTable table, Map<Long, List<Effect>> earlier) {
+            Operations operations,
+            FileSystem fileSystem,
+            KernelTable table,
+            long mount,
+            Map<Long, List<Effect>> earlier) {
         this.operations = operations;
         this.fileSystem = fileSystem;
         this.table = table;
+        this.mount = mount;
         this.earlier = new ConcurrentHashMap<>(earlier);
     }
 
@@ -69,16 +95,25 @@ final class RecordedOperations implements Operations {
 
     @Override
     public int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException {
-        if ((request.unique() & RESENT) != 0) {
-            takeBack(number(request));
+        boolean isResent = (request.unique() & RESENT) != 0;
+        boolean isOver = true;
+        try {
+            int result = mayWait && CHANGES.contains(request.opcode())
+                    ? new KernelRequest(mount, number(request), isResent)
+                            .serve(() -> operations.serve(request, reply, true))
+                    : operations.serve(request, reply, mayWait);
+            isOver = result != NoWait.WOULD_WAIT;
+            if (result > 0) {
+                record(request, reply, result);
+            } else if (result == 0 || result == NO_REPLY) {
+                recordEnd(request);
+            }
+            return result;
+        } finally {
+            if (isOver && isResent) {
+                takeBack(number(request)); // not before: a file that is created again stays open
+            }
         }
-        int result = operations.serve(request, reply, mayWait);
-        if (result > 0) {
-            record(request, reply, result);
-        } else if (result == 0 || result == NO_REPLY) {
-            recordEnd(request);
-        }
-        return result;
     }
 
     /** The number that the request keeps when it is sent again. */
@@ -91,17 +126,11 @@ final class RecordedOperations implements Operations {
         if (effects == null) {
             return;
         }
-        table.takenBack(number);
         for (Effect effect : effects) {
+            table.takenBack(number, effect);
             switch (effect) {
-                case Effect.Lookups(long node, long count) -> {
-                    fileSystem.forget(node, count);
-                    table.forgotten(node, count);
-                }
-                case Effect.Opened(long handle) -> {
-                    fileSystem.release(handle);
-                    table.released(handle);
-                }
+                case Effect.Lookups(long node, long count) -> fileSystem.forget(node, count);
+                case Effect.Opened(long handle) -> fileSystem.release(handle);
             }
         }
     }

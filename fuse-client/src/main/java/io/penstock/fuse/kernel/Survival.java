@@ -12,6 +12,7 @@ import io.penstock.fuse.table.TableState;
 import io.penstock.fuse.table.Terms;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,15 +62,20 @@ sealed interface Survival {
     final class Kept implements Survival {
         private final Supervisor supervisor;
         private final KernelTable table;
+        private final long mount;
         private final boolean isSuccessor;
 
         /** What a former process has left, until it is inherited; null for a new mount. */
         private @Nullable TableState left;
 
-        /** @param left what a former process has left; null for a new mount */
-        Kept(Supervisor supervisor, KernelTable table, @Nullable TableState left) {
+        /**
+         * @param mount the random number in the table
+         * @param left what a former process has left; null for a new mount
+         */
+        Kept(Supervisor supervisor, KernelTable table, long mount, @Nullable TableState left) {
             this.supervisor = supervisor;
             this.table = table;
+            this.mount = mount;
             this.isSuccessor = left != null;
             this.left = left;
         }
@@ -89,14 +95,14 @@ sealed interface Survival {
             TableState inherited = left;
             left = null; // it is large
             if (inherited == null) {
-                return new RecordedOperations(operations, fileSystem, table, Map.of());
+                return new RecordedOperations(operations, fileSystem, table, mount, Map.of());
             }
             try {
                 fileSystem.inherit(inherited.inherited(), kernel);
             } catch (ErrnoException e) {
                 throw new MountException("What the former process has left contradicts itself: " + e.getMessage(), e);
             }
-            return new RecordedOperations(operations, fileSystem, table, inherited.effects());
+            return new RecordedOperations(operations, fileSystem, table, mount, inherited.effects());
         }
 
         @Override
@@ -153,12 +159,13 @@ sealed interface Survival {
         if (!negotiated.resends()) {
             return new Begun(negotiated, new None(": Linux 6.9 or newer is needed to keep it"));
         }
-        Terms terms = new Terms(negotiated.minor(), negotiated.maxRequest(), negotiated.flags());
+        Terms terms = new Terms(
+                negotiated.minor(), negotiated.maxRequest(), negotiated.flags(), new SecureRandom().nextLong());
         Path file = KernelTable.file(tables, kernel.device());
         try {
             KernelTable table = KernelTable.create(file, terms, supervisor::release);
             supervisor.keep(device.fd(), kernel.mountPoint());
-            return new Begun(negotiated, new Kept(supervisor, table, null));
+            return new Begun(negotiated, new Kept(supervisor, table, terms.mount(), null));
         } catch (IOException e) {
             return new Begun(negotiated, new None(": " + file + ": " + e.getMessage()));
         }
@@ -170,7 +177,7 @@ sealed interface Survival {
             Terms terms = left.terms();
             return new Begun(
                     new NegotiatedInit(terms.minor(), terms.maxRequest(), terms.flags()),
-                    new Kept(supervisor, KernelTable.resume(file, left, supervisor::release), left));
+                    new Kept(supervisor, KernelTable.resume(file, left, supervisor::release), terms.mount(), left));
         } catch (IOException e) {
             KernelTable.remove(file);
             throw new MountException(

@@ -260,9 +260,24 @@ public final class KernelTable implements AutoCloseable {
         add(FIXED, to -> to.put(RELEASED).putLong(handle));
     }
 
-    /** What a former process recorded for this request is about to be taken back: another successor must not do so. */
-    public void takenBack(long unique) {
-        add(FIXED, to -> to.put(TAKEN_BACK).putLong(unique));
+    /**
+     * What a former process recorded for this request is taken back, as the kernel never got that reply. The effects of
+     * serving the request again stay.
+     */
+    public void takenBack(long unique, Effect effect) {
+        long number;
+        long lookups;
+        switch (effect) {
+            case Effect.Lookups(long node, long count) -> {
+                number = node;
+                lookups = count;
+            }
+            case Effect.Opened(long handle) -> {
+                number = handle;
+                lookups = 0;
+            }
+        }
+        add(FIXED, to -> to.put(TAKEN_BACK).putLong(unique).putLong(number).putLong(lookups));
     }
 
     /** Names of a directory were returned, some of them with a lookup. */

@@ -109,7 +109,7 @@ public final class TableState {
     }
 
     private static TableState read(Path file, long upTo, boolean isForSuccessor) throws IOException {
-        TableState state = new TableState(new Terms(0, 0, 0), isForSuccessor);
+        TableState state = new TableState(new Terms(0, 0, 0, 0), isForSuccessor);
         state.end = MappedLogReader.read(file, 0, 0, upTo, isForSuccessor, record -> state.apply(file, record));
         if (state.terms.minor() == 0) {
             throw new DamagedLogException(file, "it is empty");
@@ -134,7 +134,8 @@ public final class TableState {
     private void apply(Path file, ByteBuffer record) throws DamagedLogException {
         byte kind = record.get();
         switch (kind) {
-            case KernelTable.TERMS -> terms = new Terms(record.getInt(), record.getInt(), record.getLong());
+            case KernelTable.TERMS ->
+                terms = new Terms(record.getInt(), record.getInt(), record.getLong(), record.getLong());
             case KernelTable.NODE -> {
                 long unique = record.getLong();
                 long number = record.getLong();
@@ -170,12 +171,8 @@ public final class TableState {
                 long handle = opened(unique, record.getLong());
                 directories.put(handle, new OpenDirectory(record.getLong(), new TreeMap<>()));
             }
-            case KernelTable.RELEASED -> {
-                long handle = record.getLong();
-                files.remove(handle);
-                directories.remove(handle);
-            }
-            case KernelTable.TAKEN_BACK -> effects.remove(record.getLong());
+            case KernelTable.RELEASED -> release(record.getLong());
+            case KernelTable.TAKEN_BACK -> takeBack(record.getLong(), record.getLong(), record.getLong());
             case KernelTable.LISTED -> listed(record);
             case KernelTable.LAST -> {
                 lastNode = Math.max(lastNode, record.getLong());
@@ -264,6 +261,25 @@ public final class TableState {
         return handle;
     }
 
+    private void release(long handle) {
+        files.remove(handle);
+        directories.remove(handle);
+    }
+
+    /** @param lookups 0 if the number is that of a handle */
+    private void takeBack(long unique, long number, long lookups) {
+        Effect effect;
+        if (lookups == 0) {
+            effect = new Effect.Opened(number);
+            release(number);
+        } else {
+            effect = new Effect.Lookups(number, lookups);
+            forget(number, lookups);
+        }
+        effects.getOrDefault(unique, new ArrayList<>())
+                .remove(effect); // one of equals: the others are of a later serving
+    }
+
     private void note(long unique, Effect effect) {
         if (unique == 0 || !isForSuccessor) {
             return;
@@ -314,7 +330,8 @@ public final class TableState {
                 record -> record.put(KernelTable.TERMS)
                         .putInt(terms.minor())
                         .putInt(terms.maxRequest())
-                        .putLong(terms.flags()));
+                        .putLong(terms.flags())
+                        .putLong(terms.mount()));
         encoder.append(
                 to,
                 fixed,

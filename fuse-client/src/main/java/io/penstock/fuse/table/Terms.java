@@ -6,5 +6,6 @@ package io.penstock.fuse.table;
  * @param minor the minor protocol version
  * @param maxRequest maximum bytes that one request reads or writes
  * @param flags the bits of both flag fields
+ * @param mount a random number, by which the store knows the mount's requests when they are sent again
  */
-public record Terms(int minor, int maxRequest, long flags) {}
+public record Terms(int minor, int maxRequest, long flags, long mount) {}

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A successor finds what the kernel holds, whenever the process was killed. */
 final class KernelTableTest {
-    private static final Terms TERMS = new Terms(45, 1 << 20, 1L << 39);
+    private static final Terms TERMS = new Terms(45, 1 << 20, 1L << 39, 7);
     private static final long ROOT = 1;
 
     @TempDir
@@ -360,14 +360,23 @@ final class KernelTableTest {
     }
 
     @Test
-    void takenBack_isTakenBackOnceOnly() throws Exception {
+    void takenBack_servedAgainBefore_keepsTheLaterEffects() throws Exception {
         KernelTable table = create(1 << 20);
         table.lookedUp(2, 2, ROOT, name(2), false, 1);
-        table.lookedUp(4, 2, ROOT, name(2), false, 1);
-        table.takenBack(4);
-        table.forgotten(2, 1);
-        assertThat(left().effects()).containsOnlyKeys(2L);
-        assertThat(left().inherited().nodes()).singleElement().matches(node -> node.lookups() == 1);
+        for (int handle = 1; handle <= 2; handle++) { // of a request that was served twice
+            table.lookedUp(4, 2, ROOT, name(2), false, 1);
+            table.opened(4, open(handle, 2));
+        }
+        table.takenBack(4, new Effect.Lookups(2, 1));
+        assertThat(left().effects().get(4L))
+                .as("a kill in between")
+                .containsExactlyInAnyOrder(new Effect.Lookups(2, 1), new Effect.Opened(1), new Effect.Opened(2));
+        table.takenBack(4, new Effect.Opened(1));
+
+        assertThat(left().effects().get(4L)).containsExactlyInAnyOrder(new Effect.Lookups(2, 1), new Effect.Opened(2));
+        assertThat(left().effects().get(2L)).containsExactly(new Effect.Lookups(2, 1));
+        assertThat(left().inherited().nodes()).singleElement().matches(node -> node.lookups() == 2);
+        assertThat(left().inherited().files()).containsExactly(open(2, 2));
         table.close();
     }
 
