@@ -94,8 +94,10 @@ final class OpenFiles {
         }
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
-            case OUTDATED ->
+            case OUTDATED -> {
+                kernel.mustAskAgain(inode);
                 throw new ErrnoException(Errno.ESTALE, inode + " is not the version that the kernel was shown");
+            }
             case ANOTHER -> {
                 Node now = resolver.nodeNow(inode.number());
                 if (now == null || kernel.fit(inode, now) == Fit.ANOTHER) { // a written file is always known

@@ -41,6 +41,7 @@ class InheritedTest extends OverOneCache {
     @TempDir
     private Path staging;
 
+    private final NotifiedKernel kernel = new NotifiedKernel();
     private Mounted former;
     private Mounted m;
 
@@ -48,7 +49,7 @@ class InheritedTest extends OverOneCache {
     void mount() {
         former = new Mounted(cache);
         m = Mounted.successor(former, cache, staging);
-        m.fs.addListener(new NotifiedKernel());
+        m.fs.addListener(kernel);
     }
 
     @AfterEach
@@ -139,6 +140,23 @@ class InheritedTest extends OverOneCache {
         assertThat(replaced).as("another version is another inode").isGreaterThan(LAST_NODE);
         assertThat(m.cat("a")).isEqualTo("newer content");
         m.fs.release(HANDLE);
+        m.fs.forget(NODE, 1);
+    }
+
+    /** As a file that is bind-mounted into a container. */
+    @Test
+    void open_withoutALookup_succeedsOnceAttributesWereAskedFor() throws Exception {
+        m.bucket.put("a", "hello");
+        inherit(List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", false, 1)), List.of(), List.of(), null);
+        kernel.drain();
+
+        assertErrno(Errno.ESTALE, () -> m.fs.open(NODE, 0));
+        assertThat(kernel.drain()).containsExactly("inode " + NODE);
+        assertThat(m.fs.getattr(NODE).size()).isEqualTo(5);
+        OpenFile file = m.fs.open(NODE, 0);
+        assertThat(file.pageCache()).isEqualTo(PageCachePolicy.INVALIDATE);
+        assertThat(m.read(file)).isEqualTo("hello");
+        m.fs.release(file.handle());
         m.fs.forget(NODE, 1);
     }
 

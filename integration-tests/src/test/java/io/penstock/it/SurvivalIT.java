@@ -316,6 +316,23 @@ final class SurvivalIT {
         return read;
     }
 
+    /** As in a container: the file has no name there that could be looked up again. */
+    @Test
+    void kill_fileIsAMountPoint_canBeOpened() throws Exception {
+        assumeTrue(ROOT, "only root mounts files");
+        TestData data = bucket.put(TestData.of("file", MIB));
+        Path bound = Files.createFile(scratch.resolve("bound"));
+        try (MountedBucket mount = mount(SERVER, "ro")) {
+            Program.shell(mount.path(), "mount --bind file \"$1\"", bound).orThrow();
+            try {
+                killServer(mount);
+                assertThat(Files.readAllBytes(bound)).isEqualTo(data.bytes());
+            } finally {
+                Program.shell(scratch, "umount \"$1\"", bound).orThrow();
+            }
+        }
+    }
+
     @Test
     void kill_whileTheStoreIsAway_readsWaitForIt() throws Exception {
         TestData cached = bucket.put(TestData.of("cached", 3L * MIB));

@@ -148,6 +148,15 @@ public final class KernelView {
         }
     }
 
+    /**
+     * The kernel's attributes of the inode may be those of another version. After ESTALE it looks the name up again, but
+     * a file that is a mount point, as in a container, has no name there: an open then asks for the attributes, if the
+     * kernel has none (fuse_permission in fs/fuse/dir.c).
+     */
+    public void mustAskAgain(Inode inode) {
+        kernels.dropAttributes(inode.number());
+    }
+
     /** The node's attributes were requested by inode. A kernel that keeps sizes ignores those of a version. */
     public void asked(Inode inode, Node node) {
         if (!keepsSizes || node instanceof LiveFile) {
