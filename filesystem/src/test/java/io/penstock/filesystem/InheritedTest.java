@@ -184,6 +184,29 @@ class InheritedTest extends OverOneCache {
         m.fs.forget(NODE, 1);
     }
 
+    /** The kernel refuses handles of other kinds until the last one is released. */
+    @Test
+    void passedThrough_switchedOffSince_staysSoUntilTheLastRelease() throws Exception {
+        FakeBackingFiles backingFiles = new FakeBackingFiles();
+        int backing = backingFiles.open(staging);
+        m.bucket.put("a", "hello");
+        inherit(
+                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", false, 1)),
+                List.of(file(HANDLE, openedVersion("a"), backing)),
+                List.of(),
+                backingFiles);
+
+        OpenFile another = m.fs.open(NODE, 0, null);
+        assertThat(another.backing()).isEqualTo(backing);
+        m.fs.release(another.handle());
+        m.fs.release(HANDLE);
+        assertThat(backingFiles.count()).isZero();
+        OpenFile later = m.fs.open(NODE, 0, null);
+        assertThat(later.backing()).isZero();
+        m.fs.release(later.handle());
+        m.fs.forget(NODE, 1);
+    }
+
     @Test
     void directory_changedSince_returnsEachNameOnce() throws Exception {
         for (String name : List.of("b", "c", "d", "e")) {

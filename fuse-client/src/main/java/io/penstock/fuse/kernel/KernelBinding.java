@@ -53,7 +53,7 @@ public final class KernelBinding {
         return mount(
                 connection -> connection
                         .survival()
-                        .of(new FileSystemOperations(fileSystem, connection), fileSystem, connection.backingFiles()),
+                        .of(new FileSystemOperations(fileSystem, connection), fileSystem, connection.inheritedFiles()),
                 options,
                 observer,
                 Survival.start(Supervisor.current(), tables));
@@ -107,6 +107,7 @@ public final class KernelBinding {
             Operations answering = operations.of(new KernelConnection(
                     negotiated,
                     passthrough.backingFiles(),
+                    new DeviceBackingFiles(device),
                     readahead,
                     new Descriptors(kernel.device()),
                     longestValid,

@@ -33,7 +33,7 @@ sealed interface Survival {
     String description();
 
     /** The same operations, for a mount that survives: what the kernel gets by them is recorded. */
-    Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel) throws MountException;
+    Operations of(Operations operations, FileSystem fileSystem, BackingFiles kernel) throws MountException;
 
     /** The session is about to read requests. */
     default void begins(Device device) {}
@@ -53,7 +53,7 @@ sealed interface Survival {
         }
 
         @Override
-        public Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel) {
+        public Operations of(Operations operations, FileSystem fileSystem, BackingFiles kernel) {
             return operations;
         }
     }
@@ -90,8 +90,7 @@ sealed interface Survival {
         }
 
         @Override
-        public Operations of(Operations operations, FileSystem fileSystem, @Nullable BackingFiles kernel)
-                throws MountException {
+        public Operations of(Operations operations, FileSystem fileSystem, BackingFiles kernel) throws MountException {
             TableState inherited = left;
             left = null; // it is large
             if (inherited == null) {
