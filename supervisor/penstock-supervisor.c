@@ -5,7 +5,8 @@
  *
  * Processes store files here as in systemd's file descriptor store, by sd_notify(3) and sd_listen_fds(3), so they need
  * no other code under systemd. Not in that protocol: X_PENSTOCK_MOUNT_POINT=PATH names the mount in messages, and is
- * unmounted when giving up; PENSTOCK_RESTARTS and PENSTOCK_LAST_END are for successors. The life of a process:
+ * unmounted when giving up, if X_PENSTOCK_DEVICE=MAJOR:MINOR is mounted there; PENSTOCK_RESTARTS and PENSTOCK_LAST_END
+ * are for successors. The life of a process:
  *
  *     started --READY=1--> ready --dies--> its successor is started, at once or after a pause; or gives up: unmounts
  *        '-------------------'--after STOPPING=1, with nothing stored, or none ever ready--> exits with its status
@@ -30,6 +31,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -65,6 +67,7 @@ static struct {
 static int stored_count, restarts = -1, deaths, failed_starts; /* restarts: the first start is none; the others: in a row */
 static long long watchdog_micros = WATCHDOG_SECONDS * 1000000LL; /* 0: off */
 static char mount_point[PATH_MAX] = "a mount", last_end[64];
+static unsigned device_major, device_minor; /* of the mount */
 static bool was_ready, asked; /* was_ready: any process so far; asked: by SIGTERM or SIGINT, to end */
 static pid_t process = -1; /* the current one; -1: none */
 static bool stopping, silent; /* silent: gave no sign of life for the watchdog's time, and is being killed */
@@ -156,12 +159,20 @@ static void store(const char *name, const int *descriptors, int count)
 		}
 }
 
+/* Whether no other mount is on top. Asks for nothing that only a server knows. */
+static bool is_at_mount_point(void)
+{
+	struct statx top;
+	return statx(AT_FDCWD, mount_point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0, &top) == 0 &&
+	       top.stx_dev_major == device_major && top.stx_dev_minor == device_minor;
+}
+
 /* Leaves no dead mount behind. With its last descriptor closed, nobody waits for an answer, fusermount included. */
 static void unmount(void)
 {
 	while (stored_count > 0)
 		close(stored[--stored_count].fd);
-	if (*mount_point != '/' || umount2(mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL)
+	if (*mount_point != '/' || !is_at_mount_point() || umount2(mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL)
 		return; /* EINVAL: it is no longer mounted */
 	int error = errno;
 	if (error != EPERM || setenv("AT", mount_point, 1) != 0 ||
@@ -228,6 +239,7 @@ static void obey(char *text, const int *descriptors, int count)
 		removes |= strcmp(line, "FDSTOREREMOVE=1") == 0;
 		sscanf(line, "FDNAME=%255[^:]", name);
 		sscanf(line, "X_PENSTOCK_MOUNT_POINT=%4095[^\n]", mount_point);
+		sscanf(line, "X_PENSTOCK_DEVICE=%u:%u", &device_major, &device_minor);
 	}
 	was_ready |= ready;
 	if (ready && ready_at == 0)

@@ -39,11 +39,11 @@ public final class InheritedDevice {
     /** The mount point of the device; an ordinary mount point is returned unchanged. */
     public static Path resolve(Path mountPoint) throws MountException {
         Integer descriptor = descriptor(mountPoint);
-        return descriptor == null ? mountPoint : mountPoint(descriptor);
+        return descriptor == null ? mountPoint : mount(descriptor).mountPoint();
     }
 
-    /** Where the device is mounted. */
-    public static Path mountPoint(int fd) throws MountException {
+    /** The mount of the device. Another one may hide it. */
+    public static KernelMount mount(int fd) throws MountException {
         Path info = Path.of("/proc/self/fdinfo", Integer.toString(fd));
         try (Stream<String> lines = Files.lines(info)) {
             String device = lines.filter(line -> line.startsWith(CONNECTION))
@@ -56,7 +56,7 @@ public final class InheritedDevice {
             }
             return MountTable.read().entries().stream()
                     .filter(entry -> entry.device().equals(device))
-                    .map(MountTable.Entry::mountPoint)
+                    .map(entry -> new KernelMount(entry.mountPoint(), device))
                     .findFirst()
                     .orElseThrow(() -> new MountException("The mount of /dev/fd/" + fd + " (device " + device
                             + ") is not in this process's mount namespace, or is unmounted already."));

@@ -78,11 +78,13 @@ public final class Supervisor {
     /**
      * Hands over the device. From now on, a successor is started if this process dies.
      *
-     * @param mountPoint to be unmounted if no successor can serve it
+     * @param mount to be unmounted if no successor can serve it
      */
-    public void keep(int device, Path mountPoint) {
-        String path = mountPoint.toString();
-        send("FDSTORE=1\nFDNAME=" + DEVICE + (path.contains("\n") ? "" : "\nX_PENSTOCK_MOUNT_POINT=" + path), device);
+    public void keep(int device, KernelMount mount) {
+        String path = mount.mountPoint().toString();
+        String where =
+                path.contains("\n") ? "" : "\nX_PENSTOCK_MOUNT_POINT=" + path + "\nX_PENSTOCK_DEVICE=" + mount.device();
+        send("FDSTORE=1\nFDNAME=" + DEVICE + where, device);
     }
 
     /** The mount no longer survives this process. */

@@ -69,24 +69,27 @@ public final class KernelBinding {
             throws MountException {
         Integer handedOver = InheritedDevice.descriptor(options.mountPoint());
         if (handedOver != null) {
-            Path mountPoint = InheritedDevice.mountPoint(handedOver);
+            KernelMount kernel = InheritedDevice.mount(handedOver);
             Native.C.fcntl(handedOver, Native.F_SETFD, Native.FD_CLOEXEC);
-            return serve(new Device(handedOver), operations, options, observer, mountPoint, start);
+            return serve(new Device(handedOver), operations, options, observer, kernel, start);
         }
         Path mountPoint = Preflight.check(options);
-        return serve(DeviceOpener.mount(options, mountPoint), operations, options, observer, mountPoint, start);
+        Device device = DeviceOpener.mount(options, mountPoint);
+        return serve(device, operations, options, observer, KernelMount.at(mountPoint), start);
     }
 
-    /** @param device mounted at this point, before its start; closed with the mount, or if this fails */
+    /**
+     * @param device before its start; closed with the mount, or if this fails
+     * @param kernel the device's mount, which ends if this fails
+     */
     static DeviceMount serve(
             Device device,
             OperationsFactory operations,
             MountOptions options,
             CallObserver observer,
-            Path mountPoint,
+            KernelMount kernel,
             Survival.Start start)
             throws MountException {
-        KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
         try {
             Path backingFolder = options.backingFolder();

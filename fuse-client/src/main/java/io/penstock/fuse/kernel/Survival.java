@@ -163,7 +163,7 @@ sealed interface Survival {
         Path file = KernelTable.file(tables, kernel.device());
         try {
             KernelTable table = KernelTable.create(file, terms, supervisor::release);
-            supervisor.keep(device.fd(), kernel.mountPoint());
+            supervisor.keep(device.fd(), kernel);
             return new Begun(negotiated, new Kept(supervisor, table, terms.mount(), null));
         } catch (IOException e) {
             return new Begun(negotiated, new None(": " + file + ": " + e.getMessage()));

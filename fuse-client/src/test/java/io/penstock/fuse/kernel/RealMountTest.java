@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.fuse.DeadMount;
+import io.penstock.fuse.InheritedDevice;
+import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
@@ -246,7 +248,12 @@ class RealMountTest {
     void fusermount_asTheMounter_servesTheSame() throws Exception {
         Device device = Fusermount.mount(options(), mountPoint);
         try (DeviceMount mount = KernelBinding.serve(
-                device, connection -> operations(), options(), CallObserver.NONE, mountPoint, Survival.Start.ALONE)) {
+                device,
+                connection -> operations(),
+                options(),
+                CallObserver.NONE,
+                KernelMount.at(mountPoint),
+                Survival.Start.ALONE)) {
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
         }
@@ -266,7 +273,7 @@ class RealMountTest {
                 connection -> operations(),
                 options(noExec),
                 CallObserver.NONE,
-                mountPoint,
+                KernelMount.at(mountPoint),
                 Survival.Start.ALONE)) {
             assertThat(isMountedNoExec()).as("by fusermount").isEqualTo(noExec);
             mount.unmount(Duration.ofSeconds(10));
@@ -290,6 +297,21 @@ class RealMountTest {
             assertThat(mount.mountPoint()).isEqualTo(mountPoint);
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
+        }
+    }
+
+    @Test
+    void detach_hiddenByAnotherMount_leavesThatMount() throws Exception {
+        try (Device device = DeviceOpener.mount(options(), mountPoint)) {
+            run("mount", "-t", "tmpfs", "other", mountPoint.toString());
+            KernelMount hidden = InheritedDevice.mount(device.fd());
+
+            hidden.detach();
+            KernelMount other = KernelMount.at(mountPoint);
+            assertThat(hidden.device()).isNotEqualTo(other.device());
+            other.detachOrFail();
+            assertThat(KernelMount.at(mountPoint)).isEqualTo(hidden);
+            hidden.detachOrFail();
         }
     }
 
