@@ -80,7 +80,8 @@ public final class KernelBinding {
 
     /**
      * @param device before its start; closed with the mount, or if this fails
-     * @param kernel the device's mount, which ends if this fails
+     * @param kernel the device's mount, which ends if this fails: but not after an exception that the next process of
+     *     the same mount may not meet
      */
     static DeviceMount serve(
             Device device,
@@ -91,6 +92,7 @@ public final class KernelBinding {
             Survival.Start start)
             throws MountException {
         boolean answers = false;
+        boolean mayContinue = false;
         try {
             Path backingFolder = options.backingFolder();
             int stackDepth = PassthroughProbe.stackDepth(backingFolder);
@@ -123,9 +125,14 @@ public final class KernelBinding {
             Session session = Session.start(device, answering, observer, negotiated, READERS, atEnd);
             answers = true;
             return new DeviceMount(kernel, session, description, longestValid, survival);
+        } catch (RuntimeException | Error e) {
+            mayContinue = Supervisor.current().inheritedDevice().isPresent();
+            throw e;
         } finally {
             if (!answers) {
-                kernel.detach();
+                if (!mayContinue) {
+                    kernel.detach();
+                }
                 device.close();
             }
         }
