@@ -46,9 +46,14 @@ public final class Supervisor {
         return new Supervisor(System.getenv(), ProcessHandle.current().pid());
     }
 
-    /** Whether there is one. */
+    /**
+     * Whether there is one: sd_notify(3) has $FDSTORE where files are stored. systemd sets it since version 254, and
+     * older versions do not say whether they store any: there, as in services that are only to report that they are
+     * ready, a mount ends with its process.
+     */
     public boolean isThere() {
-        return environment.containsKey("NOTIFY_SOCKET");
+        return environment.containsKey("NOTIFY_SOCKET")
+                && !environment.getOrDefault("FDSTORE", "0").equals("0");
     }
 
     /** The device of a mount whose process has ended; this process is its successor. */
