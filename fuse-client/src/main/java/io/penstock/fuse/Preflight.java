@@ -10,7 +10,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /** Checks before mounting everything that can be refused, and says what to do. Both bindings use it. */
@@ -19,6 +24,9 @@ public final class Preflight {
 
     /** The bit of CAP_SYS_ADMIN: include/uapi/linux/capability.h. */
     private static final int CAP_SYS_ADMIN = 21;
+
+    /** More than the kernel needs to refuse a call to a dead mount. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private Preflight() {}
 
@@ -76,8 +84,27 @@ public final class Preflight {
         }
     }
 
-    /** Whether this mount's server has ended. Uses a call that no kernel caches: attributes may outlive the server. */
+    /**
+     * Whether this mount's server has ended. False if the kernel does not say so at once: a mount that survives its
+     * server answers no call during a restart.
+     */
     public static boolean isDead(Path mountPoint) {
+        FutureTask<Boolean> asked = new FutureTask<>(() -> isRefused(mountPoint));
+        Thread.ofPlatform().daemon().name("statfs").start(asked);
+        try {
+            return asked.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException _) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Makes a call that no kernel caches: attributes may outlive the server. */
+    private static boolean isRefused(Path mountPoint) {
         try {
             Files.getFileStore(mountPoint).getTotalSpace();
             return false;

@@ -11,6 +11,7 @@ import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
 import io.penstock.fuse.Native;
+import io.penstock.fuse.Preflight;
 import io.penstock.fuse.calls.CallObserver;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -298,6 +299,15 @@ class RealMountTest {
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
             mount.unmount(Duration.ofSeconds(10));
         }
+    }
+
+    @Test
+    void isDead_serverDoesNotAnswer_isFalseUntilItEnds() throws Exception {
+        try (Device _ = DeviceOpener.mount(options(), mountPoint)) {
+            assertThat(Preflight.isDead(mountPoint)).isFalse();
+        }
+        assertThat(Preflight.isDead(mountPoint)).isTrue();
+        KernelMount.at(mountPoint).detachOrFail();
     }
 
     @Test
