@@ -127,12 +127,11 @@ public final class FileSystem implements AutoCloseable {
                 contents,
                 writes,
                 new AttributeChanges(writing, resolver, shared, lookups, contents, view, moving, links));
-        EarlierRuns runs =
-                new EarlierRuns(writing.writeback(), shared, new InterruptedRenames(writing, inodes, shared, moving));
+        EarlierRuns runs = new EarlierRuns(writing, shared, new InterruptedRenames(writing, inodes, shared, moving));
         if (writing.isContinued()) {
             this.earlier = runs;
         } else {
-            runs.endRenames();
+            runs.endChangesOfNames();
             runs.recover();
             runs.start();
         }
@@ -158,7 +157,7 @@ public final class FileSystem implements AutoCloseable {
         EarlierRuns runs = earlier;
         earlier = null;
         if (runs != null) {
-            runs.endRenames();
+            runs.endChangesOfNames();
         }
         InheritedPlaces places = new InheritedPlaces(inherited.nodes(), tree.root());
         for (Inherited.Node node : inherited.nodes()) {

@@ -11,6 +11,7 @@ import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
@@ -33,13 +34,15 @@ final class OpenFileWrites {
      */
     private static final long ONE_OF_SEVERAL = 1L << 30;
 
+    private final Writeback writeback;
     private final WritebackConfig config;
     private final InstantSource clock;
     private final KeptAttributes kept;
     private final Lookups lookups;
 
     OpenFileWrites(Writing writing, KeptAttributes kept, Lookups lookups) {
-        this.config = writing.writeback().config();
+        this.writeback = writing.writeback();
+        this.config = writeback.config();
         this.clock = writing.clock();
         this.kept = kept;
         this.lookups = lookups;
@@ -61,7 +64,7 @@ final class OpenFileWrites {
                     return NoWait.WOULD_WAIT;
                 }
             } else {
-                written = append ? content.append(from) : content.write(position, from);
+                written = append ? append(content, from) : content.write(position, from);
                 while (pages && from.hasRemaining()) { // the kernel assumes that its pages are written completely
                     written += content.write(position + written, from);
                 }
@@ -74,6 +77,14 @@ final class OpenFileWrites {
             throw Errnos.of(e);
         }
         return written;
+    }
+
+    /** A former process of the mount may have appended some of it. */
+    private int append(WrittenFile content, ByteBuffer from)
+            throws ObjectStoreException, IOException, InterruptedException {
+        int before = writeback.writtenBefore();
+        from.position(from.position() + before);
+        return before + content.append(from);
     }
 
     void truncate(OpenObject handle, long size) throws ErrnoException {

@@ -147,7 +147,7 @@ class InheritedTest extends OverOneCache {
     @Test
     void open_withoutALookup_succeedsOnceAttributesWereAskedFor() throws Exception {
         m.bucket.put("a", "hello");
-        inherit(List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", false, 1)), List.of(), List.of(), null);
+        inherit(List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", true, false, 1)), List.of(), List.of(), null);
         kernel.drain();
 
         assertErrno(Errno.ESTALE, () -> m.fs.open(NODE, 0));
@@ -191,7 +191,7 @@ class InheritedTest extends OverOneCache {
         int backing = backingFiles.open(staging);
         m.bucket.put("a", "hello");
         inherit(
-                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", false, 1)),
+                List.of(new Inherited.Node(NODE, FileSystem.ROOT, "a", true, false, 1)),
                 List.of(file(HANDLE, openedVersion("a"), backing)),
                 List.of(),
                 backingFiles);

@@ -12,6 +12,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +25,9 @@ public final class Supervisor {
 
     /** The name of the stored device. */
     private static final String DEVICE = "penstock-device";
+
+    /** The name of the stored memory. */
+    private static final String MEMORY = "penstock-written";
 
     /** SD_LISTEN_FDS_START of sd-daemon.h. */
     private static final int FIRST = 3;
@@ -58,12 +62,24 @@ public final class Supervisor {
 
     /** The device of a mount whose process has ended; this process is its successor. */
     public Optional<Path> inheritedDevice() {
+        OptionalInt device = inherited(DEVICE);
+        return device.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Path.of("/dev/fd", Integer.toString(device.getAsInt())));
+    }
+
+    /** The descriptor of the memory in which that process had written files. */
+    public OptionalInt inheritedMemory() {
+        return inherited(MEMORY);
+    }
+
+    private OptionalInt inherited(String name) {
         if (!Long.toString(pid).equals(environment.get("LISTEN_PID"))) {
-            return Optional.empty(); // the variables are meant for a parent
+            return OptionalInt.empty(); // the variables are meant for a parent
         }
         int index = List.of(environment.getOrDefault("LISTEN_FDNAMES", "").split(":", -1))
-                .indexOf(DEVICE);
-        return index < 0 ? Optional.empty() : Optional.of(Path.of("/dev/fd", Integer.toString(FIRST + index)));
+                .indexOf(name);
+        return index < 0 ? OptionalInt.empty() : OptionalInt.of(FIRST + index);
     }
 
     /** How often processes of this mount have died; 0 if that is not known. */
@@ -92,6 +108,12 @@ public final class Supervisor {
         send("FDSTORE=1\nFDNAME=" + DEVICE + where, device);
     }
 
+    /** Hands over the memory of written files, in place of another. */
+    public void keepMemory(int memory) {
+        send("FDSTOREREMOVE=1\nFDNAME=" + MEMORY, -1);
+        send("FDSTORE=1\nFDNAME=" + MEMORY, memory);
+    }
+
     /** The mount no longer survives this process. */
     public void release() {
         send("FDSTOREREMOVE=1\nFDNAME=" + DEVICE, -1);
@@ -104,6 +126,7 @@ public final class Supervisor {
 
     /** This process is about to end because it was told to, or the mount has ended. It needs no successor. */
     public void stopping() {
+        send("FDSTOREREMOVE=1\nFDNAME=" + MEMORY, -1);
         send("STOPPING=1\nFDSTOREREMOVE=1\nFDNAME=" + DEVICE, -1);
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import io.penstock.cache.PageCache;
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.FolderLock;
@@ -67,13 +68,20 @@ public final class Writeback implements AutoCloseable {
     private final WritebackLimits limits;
     private final List<WrittenFile> recovered;
     private final List<WrittenFile> survivors;
+    private final @Nullable Survivors left;
     private final List<RecoverableFile> pending;
     private final List<RecoverableFile> failed;
     private final List<Recovery.Orphans> orphans;
     private final List<UnreadableFile> unreadable;
     private final List<StrandedFile> stranded;
 
-    private Writeback(MountContext context, WrittenFiles files, WritebackLimits limits, Recovery left) {
+    private Writeback(
+            MountContext context,
+            WrittenFiles files,
+            WritebackLimits limits,
+            Recovery left,
+            @Nullable Survivors survivors) {
+        this.left = survivors;
         this.context = context;
         this.files = files;
         this.limits = limits;
@@ -196,7 +204,7 @@ public final class Writeback implements AutoCloseable {
                 clock,
                 lastNumber,
                 log);
-        return new Writeback(context, files, limits, left);
+        return new Writeback(context, files, limits, left, survivors);
     }
 
     MountContext context() {
@@ -257,6 +265,36 @@ public final class Writeback implements AutoCloseable {
      */
     public List<WrittenFile> survivors() {
         return survivors;
+    }
+
+    /**
+     * How many bytes the mount's former process wrote for the request that this thread serves again: 0 if it was not
+     * sent again.
+     */
+    public int writtenBefore() {
+        KernelRequest request = KernelRequest.current();
+        return left == null || request == null || !request.isResent() ? 0 : left.written(request.number());
+    }
+
+    /** Objects of names that the mount's former process has removed, if it had not deleted them. */
+    public Set<ObjectVersion> leftRemovals() {
+        return left == null ? Set.of() : left.removals();
+    }
+
+    /** A name is shown as removed, and this object of it is deleted later: by the mount's next process if need be. */
+    public void removing(ObjectVersion object) {
+        SurvivorLog log = context.log();
+        if (log != null) {
+            log.removing(object);
+        }
+    }
+
+    /** The deletion of such an object has ended. */
+    public void removed(ObjectVersion object) {
+        SurvivorLog log = context.log();
+        if (log != null) {
+            log.removed(object);
+        }
     }
 
     /**

@@ -17,6 +17,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.SharedRequests;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.writeback.Writeback;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -53,6 +54,7 @@ public final class RemovalBurst {
 
     private final Tree tree;
     private final ObjectStore store;
+    private final Writeback writeback;
     private final LongSupplier nanoClock;
     private final InodeTable inodes;
     private final SharedFiles files;
@@ -89,6 +91,7 @@ public final class RemovalBurst {
     RemovalBurst(Writing writing, InodeTable inodes, SharedFiles files, Removals removals, MovingDirectories moving) {
         this.tree = files.tree();
         this.store = writing.store();
+        this.writeback = writing.writeback();
         this.nanoClock = writing.nanoClock();
         this.inodes = inodes;
         this.files = files;
@@ -132,6 +135,7 @@ public final class RemovalBurst {
             wait();
         }
         moving.stay(removal.place.parent());
+        writeback.removing(removal.version);
         queue.add(removal);
         waiting.add(removal);
         if (deleting == 0 || (queue.size() >= ObjectStore.MOST_DELETED && deleting < MOST_REQUESTS)) {
@@ -252,6 +256,7 @@ public final class RemovalBurst {
         } catch (RuntimeException | Error e) {
             LOG.error("The removal of '{}' has failed: internal error; please report it", place.key(), e);
         } finally {
+            writeback.removed(removal.version);
             moving.leave(place.parent());
             synchronized (this) {
                 waiting.remove(removal);

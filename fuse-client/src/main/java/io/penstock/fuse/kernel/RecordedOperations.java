@@ -46,8 +46,12 @@ final class RecordedOperations implements Operations {
     /** The type of a directory's entry: DT_DIR of readdir(3). */
     private static final int DT_DIR = 4;
 
-    /** Those that may leave something in the store, by which it can be seen later that they were executed. */
+    /**
+     * Those of which it can be seen later that they were executed: by what they left in the store, or, of a WRITE that
+     * appends, by what was recorded of the file.
+     */
     private static final Set<Opcode> CHANGES = EnumSet.of(
+            Opcode.WRITE,
             Opcode.SETATTR,
             Opcode.CREATE,
             Opcode.MKNOD,

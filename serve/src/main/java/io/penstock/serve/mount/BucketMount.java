@@ -41,6 +41,8 @@ import io.penstock.writeback.RecoverableFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
+import io.penstock.writeback.survivors.Outliving;
+import io.penstock.writeback.survivors.SurvivorMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -50,6 +52,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -141,7 +144,7 @@ public final class BucketMount implements AutoCloseable {
             Writeback writeback = null;
             UploadsAtExit backlog = null;
             if (!plan.mount().readOnly()) {
-                writeback = openWriteback(plan, marking, cache, fetcher);
+                writeback = openWriteback(plan, marking, cache, fetcher, tables != null);
                 closers.push(writeback::close);
                 if (!writeback.recovered().isEmpty()) {
                     tree.beginChange();
@@ -225,10 +228,36 @@ public final class BucketMount implements AutoCloseable {
                 : plan.cache();
     }
 
-    /** Opens the write path of the bucket. */
-    public static Writeback openWriteback(MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher)
+    /**
+     * Opens the write path of the bucket.
+     *
+     * @param mayOutlive whether written files are to outlive this process, if it has a supervisor
+     */
+    public static Writeback openWriteback(
+            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, boolean mayOutlive)
             throws IOException {
-        return Writeback.open(store, cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback());
+        Supervisor supervisor = Supervisor.current();
+        SurvivorMemory memory = mayOutlive && supervisor.isThere() ? memory(supervisor) : null;
+        Writeback writeback = Writeback.open(
+                store,
+                cache,
+                plan.namespace(),
+                new FetchedContent(fetcher),
+                plan.writeback(),
+                memory == null ? null : Outliving.in(memory, supervisor::release));
+        if (memory != null && !memory.isInherited()) {
+            supervisor.keepMemory(memory.descriptor());
+        }
+        return writeback;
+    }
+
+    /** Null if the process that this one succeeds had none. */
+    private static @Nullable SurvivorMemory memory(Supervisor supervisor) throws IOException {
+        if (supervisor.inheritedDevice().isEmpty()) {
+            return SurvivorMemory.create();
+        }
+        OptionalInt left = supervisor.inheritedMemory();
+        return left.isEmpty() ? null : SurvivorMemory.of(left.getAsInt());
     }
 
     /**

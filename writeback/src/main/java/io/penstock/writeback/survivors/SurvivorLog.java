@@ -2,8 +2,11 @@ package io.penstock.writeback.survivors;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
+import io.penstock.core.KernelRequest;
+import io.penstock.core.ObjectVersion;
 import io.penstock.disk.MappedLog;
 import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.journal.JournalRecord;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -11,7 +14,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -38,9 +43,14 @@ public final class SurvivorLog {
     static final byte WROTE = 4;
     static final byte ENDED = 5;
     static final byte LAST = 6;
+    static final byte REMOVING = 7;
+    static final byte REMOVED = 8;
 
     /** Enough for a record without ranges. */
-    private static final int FIXED = 64;
+    private static final int FIXED = 80;
+
+    /** Bytes were written by no request whose answer depends on them. */
+    static final long NO_REQUEST = 0;
 
     /** The files are described anew once the log has grown by this much, and by as much as it had after the last time. */
     private static final long GROWTH = 32L << 20;
@@ -62,6 +72,10 @@ public final class SurvivorLog {
 
     private final AtomicLong lastNumber;
 
+    /** Objects of removed names that are not deleted yet. */
+    @GuardedBy("this")
+    private final Set<ObjectVersion> removals = new LinkedHashSet<>();
+
     @GuardedBy("this")
     private ByteBuffer buffer = ByteBuffer.allocate(4096).order(ByteOrder.nativeOrder());
 
@@ -80,6 +94,9 @@ public final class SurvivorLog {
         this.records = left == null
                 ? MappedLog.create(file, memory.currentLog())
                 : MappedLog.reopen(file, memory.currentLog(), left.end());
+        if (left != null) {
+            removals.addAll(left.removals());
+        }
         this.large = records.end() + GROWTH;
     }
 
@@ -101,7 +118,7 @@ public final class SurvivorLog {
                 next.append(buffer.rewind());
             } else if (to.end() >= large) {
                 next = MappedLog.create(memory.file().path(), memory.otherLog());
-                writeLast(next);
+                begin(next);
                 Thread.ofPlatform().daemon().name("written files").start(this::rewrite);
             }
         } catch (IOException e) {
@@ -118,10 +135,16 @@ public final class SurvivorLog {
         buffer.flip();
     }
 
+    /** Writes what is of no file. */
     @GuardedBy("this")
-    private void writeLast(MappedLog to) throws IOException {
+    private void begin(MappedLog to) throws IOException {
         encode(FIXED, record -> record.put(LAST).putLong(lastNumber.get()));
         to.append(buffer);
+        for (ObjectVersion removal : removals) {
+            byte[] version = encode(out -> JournalRecord.encode(removal, out));
+            encode(FIXED + version.length, record -> record.put(REMOVING).put(version));
+            to.append(buffer);
+        }
     }
 
     /** Describes all files in the next log too. What is recorded meanwhile goes to both. */
@@ -162,7 +185,7 @@ public final class SurvivorLog {
 
     /** A file is this from now on. */
     void describe(long number, Survivor.Header header, List<Placed> parts) {
-        byte[] encoded = encode(header);
+        byte[] encoded = encode(header::encode);
         synchronized (this) {
             add(FIXED + encoded.length, to -> to.put(BEGIN).putLong(number).put(encoded));
             parts.forEach(part -> place(number, part));
@@ -170,10 +193,15 @@ public final class SurvivorLog {
         }
     }
 
-    private static byte[] encode(Survivor.Header header) {
+    /** Writes to memory. */
+    private interface Encoding {
+        void writeTo(DataOutputStream to) throws IOException;
+    }
+
+    private static byte[] encode(Encoding encoding) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try {
-            header.encode(new DataOutputStream(bytes));
+            encoding.writeTo(new DataOutputStream(bytes));
         } catch (IOException e) {
             throw new IllegalStateException("memory does not fail", e);
         }
@@ -211,6 +239,8 @@ public final class SurvivorLog {
 
     /** Bytes of a block were written to this memory. */
     void wrote(long number, long block, int memory, long from, long until, Instant modified) {
+        KernelRequest current = KernelRequest.current();
+        long request = current == null ? NO_REQUEST : current.number();
         add(
                 FIXED,
                 to -> to.put(WROTE)
@@ -220,11 +250,31 @@ public final class SurvivorLog {
                         .putLong(from)
                         .putLong(until)
                         .putLong(modified.getEpochSecond())
-                        .putInt(modified.getNano()));
+                        .putInt(modified.getNano())
+                        .putLong(request));
     }
 
     /** Nothing of the file is needed any more. */
     void ended(long number) {
         add(FIXED, to -> to.put(ENDED).putLong(number));
+    }
+
+    // ---- removals
+
+    /** A name is shown as removed, and this object of it must be deleted. */
+    public synchronized void removing(ObjectVersion object) {
+        removals.add(object);
+        addRemoval(REMOVING, object);
+    }
+
+    /** Its deletion has ended. */
+    public synchronized void removed(ObjectVersion object) {
+        removals.remove(object);
+        addRemoval(REMOVED, object);
+    }
+
+    private void addRemoval(byte kind, ObjectVersion object) {
+        byte[] version = encode(out -> JournalRecord.encode(object, out));
+        add(FIXED + version.length, to -> to.put(kind).put(version));
     }
 }

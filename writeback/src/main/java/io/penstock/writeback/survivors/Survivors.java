@@ -1,7 +1,11 @@
 package io.penstock.writeback.survivors;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DamagedLogException;
 import io.penstock.disk.MappedLogReader;
+import io.penstock.writeback.journal.JournalRecord;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -9,16 +13,32 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The written files that the mount's former process has left in its memory. Not thread-safe. */
 public final class Survivors {
+    private static final int MOST_REQUESTS = 1 << 16;
+
     private final Map<Long, Survivor> files = new HashMap<>();
 
     /** Those whose description is not complete yet. */
     private final Map<Long, Survivor> begun = new HashMap<>();
 
+    /** How many bytes the last requests wrote, by their numbers. A request is answered right after its records. */
+    private final Map<Long, Integer> written = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Integer> eldest) {
+            return size() > MOST_REQUESTS;
+        }
+    };
+
+    private final Set<ObjectVersion> removals = new LinkedHashSet<>();
     private long lastNumber;
     private long end;
 
@@ -35,14 +55,16 @@ public final class Survivors {
 
     private void apply(Path file, ByteBuffer record) throws IOException {
         byte kind = record.get();
+        if (kind == SurvivorLog.REMOVING || kind == SurvivorLog.REMOVED) {
+            ObjectVersion object = requireNonNull(JournalRecord.decodeVersion(rest(record)));
+            boolean _ = kind == SurvivorLog.REMOVING ? removals.add(object) : removals.remove(object);
+            return;
+        }
         long number = record.getLong();
         lastNumber = Math.max(lastNumber, number);
         switch (kind) {
             case SurvivorLog.BEGIN -> {
-                byte[] header = new byte[record.remaining()];
-                record.get(header);
-                DataInputStream from = new DataInputStream(new ByteArrayInputStream(header));
-                begun.put(number, new Survivor(number, Survivor.Header.decode(from)));
+                begun.put(number, new Survivor(number, Survivor.Header.decode(rest(record))));
             }
             case SurvivorLog.COMPLETE -> {
                 Survivor complete = begun.remove(number);
@@ -59,20 +81,39 @@ public final class Survivors {
                 }
             }
             case SurvivorLog.WROTE -> {
+                long block = record.getLong();
+                int memory = record.getInt();
+                long from = record.getLong();
+                long to = record.getLong();
                 Survivor of = files.get(number);
                 if (of != null) {
-                    of.wrote(
-                            record.getLong(),
-                            record.getInt(),
-                            record.getLong(),
-                            record.getLong(),
-                            Instant.ofEpochSecond(record.getLong(), record.getInt()));
+                    of.wrote(block, memory, from, to, Instant.ofEpochSecond(record.getLong(), record.getInt()));
+                    long request = record.getLong();
+                    if (request != SurvivorLog.NO_REQUEST) {
+                        written.merge(request, (int) (to - from), Integer::sum);
+                    }
                 }
             }
             case SurvivorLog.ENDED -> files.remove(number);
             case SurvivorLog.LAST -> {}
             default -> throw new DamagedLogException(file, "it has a record of an unknown kind");
         }
+    }
+
+    private static DataInputStream rest(ByteBuffer record) {
+        byte[] rest = new byte[record.remaining()];
+        record.get(rest);
+        return new DataInputStream(new ByteArrayInputStream(rest));
+    }
+
+    /** How many bytes this request of the kernel, one of the last, has written. */
+    public int written(long request) {
+        return written.getOrDefault(request, 0);
+    }
+
+    /** Objects of removed names, whose deletion has not ended. */
+    public Set<ObjectVersion> removals() {
+        return removals;
     }
 
     public List<Survivor> files() {
