@@ -11,6 +11,8 @@ import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.testing.Gate;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.staging.StagedFile;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Arrays;
@@ -148,6 +150,16 @@ final class SurvivorsTest {
         assertThat(s.file().committed()).isEqualTo(s.bucket.head("a").version());
         s.start().then(WrittenFile::commit);
         assertThat(s.bucket.head("a").version().size()).isEqualTo(base.length);
+    }
+
+    /** The staging disk counts as broken if a file is in the way. */
+    @Test
+    void kill_whileTheFirstBlockIsStaged_stagesItAgain() throws Exception {
+        s.surviving().create("a").write(0, "x").before(Operation.WRITE, StagedFile.DATA, () -> s.kill());
+        WrittenFile before = s.file();
+        assertThatCode(before::fsync).doesNotThrowAnyException();
+        s.start().then(WrittenFile::fsync);
+        assertThat(s.file().progress()).isEqualTo(WrittenFile.Progress.STAGED);
     }
 
     /** The log is written anew several times. */

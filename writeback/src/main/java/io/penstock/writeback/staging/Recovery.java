@@ -372,6 +372,10 @@ public final class Recovery {
                     "What was written to '{}' is lost: {} ({})", header.opened().key(), fault, data);
             return;
         }
+        boolean isJournalled = durable.written() != null && durable.generation() == header.generation();
+        if (names.contains(data) && survivor.stored().isEmpty() && !isJournalled) {
+            remove(data); // the process died before it had written a block there
+        }
         StagedFile staged =
                 StagedFile.survived(staging, header.staged(), header.generation(), survivor.stored(), journal);
         JournalledUpload upload = state.upload();
