@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Read-only mounts that survive their server, the process that serves them: penstock-supervisor starts another one.
+ * Mounts that survive their server, the process that serves them: penstock-supervisor starts another one.
  * Programs that must not hang are processes, not threads of this one.
  */
 @Timeout(600)
@@ -47,6 +47,8 @@ final class SurvivalIT {
 
     /** Names and attributes are soon asked for again. */
     private static final String OPTIONS = "ro,metadata.ttl=500ms";
+
+    private static final String WRITABLE = "metadata.ttl=500ms";
 
     private static final Duration LONG = Duration.ofMinutes(40);
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -189,24 +191,28 @@ final class SurvivalIT {
         }
     }
 
-    /** Runs the programs of survival.py. */
-    private void load(MountedBucket mount, Path expected, int kills, String how) throws Exception {
+    /**
+     * Runs the programs of survival.py.
+     *
+     * @param writes {@code writes} for those of survival_writes.py, too, or nothing
+     */
+    private void load(MountedBucket mount, Path expected, int kills, String how, String... writes) throws Exception {
         Path script = programs.resolve("survival.py");
         if (Files.notExists(script)) {
             Resources.copy("survival.py", programs);
+            Resources.copy("survival_writes.py", programs);
         }
-        Program.Result result = Program.run(
-                scratch,
-                LONG,
-                List.of(
-                        "python3",
-                        script.toString(),
-                        mount.path().toString(),
-                        expected.toString(),
-                        Long.toString(mount.process().pid()),
-                        Integer.toString(kills),
-                        how,
-                        Boolean.toString(!mount.log().contains("no passthrough"))));
+        List<String> command = new ArrayList<>(List.of(
+                "python3",
+                script.toString(),
+                mount.path().toString(),
+                expected.toString(),
+                Long.toString(mount.process().pid()),
+                Integer.toString(kills),
+                how,
+                Boolean.toString(!mount.log().contains("no passthrough"))));
+        command.addAll(List.of(writes));
+        Program.Result result = Program.run(scratch, LONG, command);
         assertThat(result.out()).as(mount.log()).startsWith("ok: ");
         System.out.print(result.out());
     }
@@ -223,6 +229,25 @@ final class SurvivalIT {
         fill(expected);
         try (MountedBucket mount = mount()) {
             load(mount, expected, TestTier.choose("penstock.crash.rounds", 8, 20), "once");
+        }
+    }
+
+    @Test
+    void kills_underWriters_areNotNoticed() throws Exception {
+        Path expected = scratch.resolve("expected");
+        fill(expected);
+        try (MountedBucket mount = mount(SERVER, WRITABLE)) {
+            load(mount, expected, TestTier.choose("penstock.crash.rounds", 8, 60), "once", "writes");
+        }
+    }
+
+    @Tag("long")
+    @Test
+    void kills_underWritersBeforeTheSuccessorIsReady_areNotNoticed() throws Exception {
+        Path expected = scratch.resolve("expected");
+        fill(expected);
+        try (MountedBucket mount = mount(SERVER, WRITABLE)) {
+            load(mount, expected, TestTier.choose(2, 20), "again", "writes");
         }
     }
 

@@ -1,15 +1,16 @@
 """Programs on a mount whose server is killed again and again. No call may fail, and all bytes are compared.
 
-    python3 survival.py MOUNT EXPECTED SUPERVISOR KILLS once|again PASSTHROUGH
+    python3 survival.py MOUNT EXPECTED SUPERVISOR KILLS once|again PASSTHROUGH [WRITES]
 
 EXPECTED is a folder with the files of the mount: big, mapped, through, small/* and listed/*. SUPERVISOR is the process id of the
 server's parent. With "again" each successor is killed three times before it is ready. PASSTHROUGH: whether the kernel
-can read the file through itself. Prints what was wrong, or a line that begins with "ok".
+can read the file through itself. With WRITES the programs are those of survival_writes.py, too. Prints what was wrong, or a line that begins with "ok".
 """
 import fcntl, mmap, os, random, signal, sys, time, traceback
 
 mount, expected, supervisor, kills, how = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
 passthrough = sys.argv[6] == 'true'
+writes = len(sys.argv) > 7
 names = os.listdir(os.path.join(expected, 'small'))
 listed = sorted(os.listdir(os.path.join(expected, 'listed')))
 PAGE = 4096
@@ -315,6 +316,9 @@ bodies = [read_a_large_file, read_a_large_file, read_a_mapped_file, read_small_f
 if passthrough:
     through = open_passed_through()
     bodies.append(read_a_passed_through_file)
+if writes:
+    import survival_writes
+    bodies += survival_writes.bodies(mount, check)
 programs = []
 try:
     programs = [Program(i, body) for i, body in enumerate(bodies)]
