@@ -197,8 +197,8 @@ final class RecoverCommand implements Callable<Integer> {
                 PageFetcher fetcher = new PageFetcher(store, cache, plan.namespace(), plan.readahead());
                 Tree tree = new Tree(store, target.prefix(), plan.metadata(), System::nanoTime);
                 DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
-                Writeback writeback = BucketMount.openWriteback(
-                        plan, new MarkingObjectStore(store, markers), cache, fetcher, false)) {
+                Writeback writeback =
+                        BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher, null)) {
             if (!writeback.knowsEarlierRuns()) {
                 throw new RefusedException(
                         "the staging folder " + staging + " cannot be used, so waiting files are unknown; see above");

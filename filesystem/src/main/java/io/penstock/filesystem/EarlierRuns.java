@@ -45,7 +45,6 @@ final class EarlierRuns {
                     removed.subList(from, Math.min(removed.size(), from + ObjectStore.MOST_DELETED));
             try {
                 List<ObjectVersion> _ = store.deleteAll(batch); // those of other clients stay
-                batch.forEach(writeback::removed);
             } catch (ObjectStoreException e) {
                 log.warn(
                         "Some removed files, such as '{}', are shown again: {}",
@@ -55,6 +54,7 @@ final class EarlierRuns {
                 Thread.currentThread().interrupt();
                 return;
             }
+            batch.forEach(writeback::removed);
         }
     }
 

@@ -109,8 +109,9 @@ final class NewFiles {
         SharedFile known = there instanceof SharedFile written ? createdBefore(written, directory.key(name)) : null;
         if (known != null) {
             return known;
-        } else if (there != null
-                && !(byStore && there instanceof FileEntry && writing.madeBefore(directory.key(name)) != null)) {
+        }
+        ObjectVersion before = there instanceof FileEntry ? writing.madeBefore(directory.key(name)) : null;
+        if (there != null && before == null) {
             // The kernel took the name for absent, so it has checked no permission: after ESTALE it looks it up again.
             throw new ErrnoException(
                     mustBeNew ? Errno.EEXIST : Errno.ESTALE, "'" + directory.key(name) + "' already exists");
@@ -120,7 +121,7 @@ final class NewFiles {
         named.makeRoom(directory, name);
         WrittenFile content = byStore
                 ? writeback.open(names.makeFile(directory, name, ObjectAttributes.NONE))
-                : writeback.create(directory.key(name), null);
+                : before != null ? writeback.open(before) : writeback.create(directory.key(name), null);
         SharedFile made = files.create(directory, name, content, attributes);
         files.times().set(directory, clock.instant());
         return made;

@@ -94,6 +94,7 @@ final class OpenFiles {
         }
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
+            case UNKNOWN -> kernel.mustAskAgain(inode); // no ESTALE: a program sees the second in a row
             case OUTDATED -> {
                 kernel.mustAskAgain(inode);
                 throw new ErrnoException(Errno.ESTALE, inode + " is not the version that the kernel was shown");
@@ -183,7 +184,6 @@ final class OpenFiles {
         Inode inode = resolver.inode(open.node());
         SharedFile file = joinInherited(inode, open);
         if (file == null) {
-            log.error("What was written to {} was lost when the mount's process ended", inode);
             handles.inherit(open.handle(), new LostFile(inode));
             return;
         }

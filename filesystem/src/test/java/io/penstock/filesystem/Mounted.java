@@ -108,7 +108,7 @@ public final class Mounted implements AutoCloseable {
     private final String namespace;
     private final Keeping keeping;
     private final PageFetcher fetcher;
-    private final Tree tree;
+    final Tree tree;
     private final KeptAttributes kept;
     private final @Nullable Writeback writeback;
 

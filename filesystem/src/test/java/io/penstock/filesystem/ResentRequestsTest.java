@@ -12,6 +12,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.core.KernelRequest;
 import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.metadata.Directory;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Changing requests that the kernel sends again, to the next process of a mount. The former process has executed them or
@@ -334,6 +336,61 @@ class ResentRequestsTest extends OverOneCache {
         assertThat(m.fs.pathOf(directory)).isEqualTo("/e/");
         assertThat(m.fs.pathOf(file)).isEqualTo("/e/f");
         assertThat(m.cat("e/f")).isEqualTo("content");
+    }
+
+    /** The former process was killed after it had created the file, and its successor closed and committed it. */
+    @Test
+    void create_exclusiveCommittedMeanwhile_opensTheRequestsOwnFile() throws Exception {
+        executed(of -> {
+            CreatedFile created = of.fs.create(ROOT, "lock", FILE, CREATOR, OpenFlags.O_WRONLY | OpenFlags.O_EXCL);
+            of.fs.flush(created.open().handle());
+            of.fs.release(created.open().handle());
+            of.fs.forget(created.attributes().inode(), 1);
+        });
+        former.drain();
+        resent(of -> {
+            CreatedFile created = of.fs.create(ROOT, "lock", FILE, CREATOR, OpenFlags.O_WRONLY | OpenFlags.O_EXCL);
+            of.fs.release(created.open().handle());
+            of.fs.forget(created.attributes().inode(), 1);
+        });
+        former.bucket.put("lock", "");
+        assertErrno(
+                Errno.EEXIST,
+                () -> resent(of -> of.fs.create(ROOT, "lock", FILE, CREATOR, OpenFlags.O_WRONLY | OpenFlags.O_EXCL)));
+    }
+
+    /** The former process never got the response to the copy of f. */
+    @Test
+    void rename_directoryKilledDuringItsCopies_isMadeAgain() throws Exception {
+        former.bucket.put("d/f", "content");
+        former.bucket.put("d/g", "other");
+        former.bucket.put("e/f", "content");
+        resent(of -> of.rename("d", "e", 0));
+        assertThat(m.stored("e/f")).isEqualTo("content");
+        assertThat(m.stored("e/g")).isEqualTo("other");
+        assertThat(m.stored("d/f")).isNull();
+        assertThat(m.stored("d/g")).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"e/f", "e/x"})
+    void rename_directoryWithAnotherClientsFileAtTheNewName_isEnotempty(String others) throws Exception {
+        former.bucket.put("d/f", "content");
+        former.bucket.put(others, "another");
+        assertErrno(Errno.ENOTEMPTY, () -> resent(of -> of.rename("d", "e", 0)));
+        assertThat(m.stored("d/f")).isEqualTo("content");
+        assertThat(m.stored(others)).isEqualTo("another");
+    }
+
+    /** The kernel knows the old name: so this mount shows it, as it may have lost its last file here. */
+    @Test
+    void rename_directoryExecutedBeforeAndStillShown_isDone() throws Exception {
+        former.bucket.put("d/sub/f", "content");
+        executed(of -> of.rename("d", "e", 0));
+        m.tree.keep(new Directory("d/"));
+        m.tree.keep(new Directory("d/sub/"));
+        resent(of -> of.rename("d", "e", 0));
+        assertThat(m.cat("e/sub/f")).isEqualTo("content");
     }
 
     // ---- extended attributes

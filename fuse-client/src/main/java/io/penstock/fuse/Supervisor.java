@@ -108,15 +108,15 @@ public final class Supervisor {
         send("FDSTORE=1\nFDNAME=" + DEVICE + where, device);
     }
 
-    /** Hands over the memory of written files, in place of another. */
+    /** Hands over the memory of written files. Before the device: the mount needs both. */
     public void keepMemory(int memory) {
-        send("FDSTOREREMOVE=1\nFDNAME=" + MEMORY, -1);
         send("FDSTORE=1\nFDNAME=" + MEMORY, memory);
     }
 
     /** The mount no longer survives this process. */
     public void release() {
         send("FDSTOREREMOVE=1\nFDNAME=" + DEVICE, -1);
+        send("FDSTOREREMOVE=1\nFDNAME=" + MEMORY, -1);
     }
 
     /** The mount can be used. */

@@ -1,19 +1,14 @@
 package io.penstock.disk;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
@@ -26,7 +21,7 @@ import java.util.zip.CRC32C;
  * <p>Not thread-safe.
  */
 public final class MappedLog implements AutoCloseable {
-    /** Longer than any record: a reply with directory entries has 1 MiB at most. */
+    /** A reply with directory entries has 1 MiB at most, and fits. */
     public static final int CHUNK = 4 << 20;
 
     /** Identifies the format and its version; only the same build reads it, or one that knows this number. */
@@ -43,9 +38,10 @@ public final class MappedLog implements AutoCloseable {
 
     static final VarHandle LENGTH = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
-    private static final ByteBuffer ZEROS = ByteBuffer.allocate(64 << 10);
+    private final MappedFile file;
 
-    private final FileChannel channel;
+    /** Whether the file is this log's own, and closed with it. */
+    private final boolean isWhole;
 
     /** Where its first chunk is in the file. */
     private final long origin;
@@ -55,73 +51,70 @@ public final class MappedLog implements AutoCloseable {
     /** The last chunk's offset in the log. */
     private long start;
 
-    private Arena arena;
     private ByteBuffer chunk;
 
     /** The next record's frame in the chunk. */
     private int at;
 
-    private MappedLog(FileChannel channel, long origin, long start, int at) throws IOException {
-        this.channel = channel;
+    private MappedLog(MappedFile file, boolean isWhole, long origin, long start, int at) throws IOException {
+        this.file = file;
+        this.isWhole = isWhole;
         this.origin = origin;
         this.start = start;
-        this.arena = Arena.ofShared();
-        this.chunk = map(arena);
+        this.chunk = map();
         this.at = at;
     }
 
     /** Creates an empty log in place of another file. */
-    public static MappedLog create(Path file) throws IOException {
-        Files.deleteIfExists(file); // a process that is ending may have it mapped
-        return create(
-                FileChannel.open(
-                        file,
-                        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))),
-                0);
-    }
-
-    /** Creates an empty log in an existing file, from this offset on. */
-    public static MappedLog create(Path file, long origin) throws IOException {
-        return create(FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE), origin);
-    }
-
-    private static MappedLog create(FileChannel channel, long origin) throws IOException {
+    public static MappedLog create(Path path) throws IOException {
+        Files.deleteIfExists(path); // a process that is ending may have it mapped
+        Path created = Files.createFile(
+                path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        MappedFile file = MappedFile.open(created);
         try {
-            zero(channel, origin);
-            MappedLog log = new MappedLog(channel, origin, 0, FIRST);
-            log.chunk.putLong(0, MAGIC);
-            return log;
+            return create(file, true, 0);
         } catch (IOException | RuntimeException | Error e) {
-            channel.close();
+            file.close();
             throw e;
         }
+    }
+
+    /** Creates an empty log in a part of the file, which is the caller's. */
+    public static MappedLog create(MappedFile file, long origin) throws IOException {
+        return create(file, false, origin);
+    }
+
+    private static MappedLog create(MappedFile file, boolean isWhole, long origin) throws IOException {
+        file.clear(origin, CHUNK);
+        MappedLog log = new MappedLog(file, isWhole, origin, 0, FIRST);
+        log.chunk.putLong(0, MAGIC);
+        return log;
     }
 
     /** @param end where the records end; what a killed process left behind it is removed */
-    public static MappedLog reopen(Path file, long origin, long end) throws IOException {
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    public static MappedLog reopen(Path path, long end) throws IOException {
+        MappedFile file = MappedFile.open(path);
         try {
-            MappedLog log = new MappedLog(channel, origin, end / CHUNK * CHUNK, (int) (end % CHUNK));
-            MemorySegment.ofBuffer(log.chunk).asSlice(log.at).fill((byte) 0);
-            return log;
+            return reopen(file, true, 0, end);
         } catch (IOException | RuntimeException | Error e) {
-            channel.close();
+            file.close();
             throw e;
         }
     }
 
-    /** The memory is reserved by writing it: storing into mapped memory that the file system cannot provide is fatal. */
-    private static void zero(FileChannel channel, long from) throws IOException {
-        for (long offset = from; offset < from + CHUNK; ) {
-            offset += channel.write(ZEROS.duplicate(), offset);
-        }
+    /** The same for a log in a part of a file. */
+    public static MappedLog reopen(MappedFile file, long origin, long end) throws IOException {
+        return reopen(file, false, origin, end);
     }
 
-    private ByteBuffer map(Arena owner) throws IOException {
-        return channel.map(MapMode.READ_WRITE, origin + start, CHUNK, owner)
-                .asByteBuffer()
-                .order(ByteOrder.nativeOrder());
+    private static MappedLog reopen(MappedFile file, boolean isWhole, long origin, long end) throws IOException {
+        MappedLog log = new MappedLog(file, isWhole, origin, end / CHUNK * CHUNK, (int) (end % CHUNK));
+        MemorySegment.ofBuffer(log.chunk).asSlice(log.at).fill((byte) 0);
+        return log;
+    }
+
+    private ByteBuffer map() throws IOException {
+        return file.map(origin + start, CHUNK).order(ByteOrder.nativeOrder());
     }
 
     /** Where the records end, from the log's first byte. */
@@ -132,11 +125,14 @@ public final class MappedLog implements AutoCloseable {
     /**
      * Adds a record.
      *
-     * @param record from its position to its limit; shorter than a chunk
+     * @param record from its position to its limit
+     * @throws IOException also if it does not fit into a chunk
      */
     public void append(ByteBuffer record) throws IOException {
         int length = record.remaining();
-        if (at + FRAME + length + FRAME > CHUNK) {
+        if (FRAME + length + FRAME > CHUNK - FIRST) {
+            throw new IOException("a record of " + length + " bytes is too long");
+        } else if (at + FRAME + length + FRAME > CHUNK) {
             startChunk();
         }
         chunk.put(at + FRAME, record, record.position(), length);
@@ -146,14 +142,11 @@ public final class MappedLog implements AutoCloseable {
     }
 
     private void startChunk() throws IOException {
-        zero(channel, origin + start + CHUNK);
+        file.clear(origin + start + CHUNK, CHUNK);
         LENGTH.setRelease(chunk, at, PADDING);
         start += CHUNK;
-        Arena former = arena;
-        arena = Arena.ofShared();
-        chunk = map(arena);
+        chunk = map();
         at = 0;
-        former.close();
     }
 
     /** The CRC32C of all that remains in the record, which is then at its limit. */
@@ -167,9 +160,11 @@ public final class MappedLog implements AutoCloseable {
         return Math.ceilDiv(offset, Long.BYTES) * Long.BYTES;
     }
 
+    /** The garbage collector unmaps it. */
     @Override
-    public void close() throws IOException {
-        arena.close();
-        channel.close();
+    public void close() {
+        if (isWhole) {
+            file.close();
+        }
     }
 }

@@ -15,8 +15,10 @@ public final class SystemCalls {
     /** include/uapi/linux/fadvise.h: the pages will not be needed. */
     private static final int DO_NOT_NEED = 4;
 
-    /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; same on x86-64 and aarch64 (and O_RDONLY is 0). */
+    /** include/uapi/asm-generic/fcntl.h: O_WRONLY, O_RDWR and O_CLOEXEC; same on x86-64 and aarch64 (and O_RDONLY is 0). */
     private static final int WRITE_ONLY = 0x1;
+
+    private static final int READ_WRITE = 0x2;
 
     private static final int CLOSE_ON_EXEC = 0x80000;
 
@@ -80,6 +82,11 @@ public final class SystemCalls {
         } finally {
             Library.C.close(descriptor);
         }
+    }
+
+    /** open(2) for reading and writing. */
+    static int openToWrite(Path file) throws IOException {
+        return open(file, READ_WRITE);
     }
 
     /**

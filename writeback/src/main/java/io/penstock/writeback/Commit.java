@@ -46,7 +46,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
 
     private volatile Mode mode;
 
-    private final OperationId operation = OperationId.random();
+    private final OperationId operation;
 
     /** The last deciding request, unless an equal one is in doubt. Confined to the commit's thread. */
     private JournalRecord.@Nullable Sent sent;
@@ -105,12 +105,14 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private record Made(ObjectVersion version, boolean isContent, boolean hasHeaders) {}
 
     /**
+     * @param operation of the object, unless that is made by an upload that has its own
      * @param key of the file, which does not change while a commit runs
      * @param changes number of changes in the content
      * @param deadline of the first attempt
      */
     Commit(
             FileCommits file,
+            OperationId operation,
             String key,
             FileUpload upload,
             Snapshot content,
@@ -120,6 +122,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             RetrySchedule schedule,
             Deadline deadline) {
         this.file = file;
+        this.operation = operation;
         this.context = file.context;
         this.inDoubt = file.inDoubt;
         this.key = key;

@@ -146,6 +146,9 @@ final class ContentWrites implements BlockMemory.Writer {
                 long from = Math.min(size, before);
                 commits.changed(new ByteRange(from, Math.max(size, before) - from));
                 bytes.content().resize(size);
+                if (size > before) {
+                    bytes.record().extended(size);
+                }
             }
         });
     }

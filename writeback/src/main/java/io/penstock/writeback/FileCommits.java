@@ -5,6 +5,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.CommitTiming.RetrySchedule;
@@ -46,6 +47,9 @@ final class FileCommits {
     private final Consumer<StoredObject> onCommitted;
     private final Consumer<@Nullable Exception> onIdle;
 
+    /** Of the next commit, if it is the first of a new file; null for a random one. Guarded by the file's lock. */
+    private @Nullable OperationId firstOperation;
+
     /** When a shortage of memory may begin a commit again, after a failure not reported yet: by System.nanoTime(). */
     @GuardedBy("bytes.lock()")
     private long commitForMemoryAgain;
@@ -80,7 +84,7 @@ final class FileCommits {
         if (survived == null || survived.file().isChanged()) {
             state.created(found.opened().replaced());
         }
-        if (survived != null && survived.journalled() != null) {
+        if (survived != null && survived.journalled() != null && survived.file().isChanged()) {
             object.setJournalled(survived.journalled());
             state.durable(state.changes());
             state.changed(found.written().modified()); // newer than what is durable
@@ -95,6 +99,13 @@ final class FileCommits {
         if (earlier != null) {
             bytes.locked(() -> object.resume(earlier));
         }
+    }
+
+    /** Its first commit makes the object by this operation, which created the file. */
+    void createdBy(@Nullable OperationId operation) {
+        bytes.locked(() -> {
+            firstOperation = operation;
+        });
     }
 
     String key() {
@@ -160,8 +171,11 @@ final class FileCommits {
 
     /** Begins a commit; none runs. */
     private void begin(Commit.Mode mode, RetrySchedule schedule, Deadline deadline, WriteCondition condition) {
+        OperationId operation = firstOperation == null ? OperationId.random() : firstOperation;
+        firstOperation = null;
         Commit commit = new Commit(
                 this,
+                operation,
                 state.key(),
                 object.beginCommit(),
                 bytes.takeSnapshot(),

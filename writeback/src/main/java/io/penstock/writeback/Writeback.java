@@ -79,26 +79,26 @@ public final class Writeback implements AutoCloseable {
             MountContext context,
             WrittenFiles files,
             WritebackLimits limits,
-            Recovery left,
-            @Nullable Survivors survivors) {
-        this.left = survivors;
+            Recovery found,
+            @Nullable Survivors left) {
+        this.left = left;
         this.context = context;
         this.files = files;
         this.limits = limits;
-        this.pending = left.found().stream()
-                .map(found -> new RecoverableFile(files.add(WrittenFile.recovered(context, files, found)), found))
+        this.pending = found.found().stream()
+                .map(each -> new RecoverableFile(files.add(WrittenFile.recovered(context, files, each)), each))
                 .toList();
-        this.failed = left.failed().stream()
-                .map(found -> new RecoverableFile(WrittenFile.recovered(context, files, found), found))
+        this.failed = found.failed().stream()
+                .map(each -> new RecoverableFile(WrittenFile.recovered(context, files, each), each))
                 .sorted(Comparator.comparing(RecoverableFile::key).thenComparing(RecoverableFile::modified))
                 .toList();
         Map<String, RecoverableFile> last = new HashMap<>();
         Stream.concat(failed.stream().filter(file -> !file.isOlder()), pending.stream())
                 .forEach(file -> last.put(file.key(), file));
         failed.stream().filter(file -> last.get(file.key()) != file).forEach(RecoverableFile::setOlder);
-        this.orphans = left.orphans();
-        this.unreadable = List.copyOf(left.unreadable());
-        this.stranded = List.copyOf(left.stranded());
+        this.orphans = found.orphans();
+        this.unreadable = List.copyOf(found.unreadable());
+        this.stranded = List.copyOf(found.stranded());
         List<WrittenFile> all = pending.stream().map(RecoverableFile::file).toList();
         Set<WrittenFile> outlived = pending.stream()
                 .filter(RecoverableFile::isSurvivor)
@@ -106,6 +106,11 @@ public final class Writeback implements AutoCloseable {
                 .collect(Collectors.toSet());
         this.survivors = List.copyOf(outlived);
         this.recovered = all.stream().filter(file -> !outlived.contains(file)).toList();
+        SurvivorLog log = context.log();
+        if (log != null) {
+            Set<Long> numbers = survivors.stream().map(WrittenFile::number).collect(Collectors.toSet());
+            log.begin(left == null ? List.of() : left.files(), numbers);
+        }
     }
 
     /** Notified of the end of commits by the committing thread, before waiting callers continue. Must not wait. */
@@ -260,8 +265,8 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Files that the mount's former process was writing, or had not committed, with all that was written. They have no
-     * handles, and do not end before {@link #start}. Not among {@link #recovered}.
+     * Files that the mount's former process was writing, or had not committed, with all that was written. Each has one
+     * handle more than programs have, until {@link #start}. Not among {@link #recovered}.
      */
     public List<WrittenFile> survivors() {
         return survivors;
@@ -274,6 +279,11 @@ public final class Writeback implements AutoCloseable {
     public int writtenBefore() {
         KernelRequest request = KernelRequest.current();
         return left == null || request == null || !request.isResent() ? 0 : left.written(request.number());
+    }
+
+    /** Whether earlier runs have left something that will change the bucket. */
+    public boolean hasEarlierChanges() {
+        return !recovered.isEmpty() || !survivors.isEmpty() || !leftRemovals().isEmpty();
     }
 
     /** Objects of names that the mount's former process has removed, if it had not deleted them. */
@@ -505,6 +515,10 @@ public final class Writeback implements AutoCloseable {
     /** Ends the requests in flight. The next {@link #open} finds the files that are staged and closed or fsynced. */
     @Override
     public void close() {
+        SurvivorLog log = context.log();
+        if (log != null) {
+            log.close(); // the mount may continue in another process
+        }
         context.background().close();
         context.reclaim().close();
         files.stop();

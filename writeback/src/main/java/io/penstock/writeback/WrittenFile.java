@@ -18,7 +18,6 @@ import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -134,6 +133,7 @@ public final class WrittenFile {
         Birth birth = new Birth(context.newNumber(), replaced, OperationId.ofRequest(key));
         WrittenFile file = new WrittenFile(context, listener, birth, key, new BlockMap(0), layer, context.now(), 1);
         file.state.created(replaced);
+        file.commits.createdBy(birth.by());
         return file;
     }
 
@@ -242,8 +242,13 @@ public final class WrittenFile {
         }
 
         @Override
-        public Collection<Block> blocks() {
-            return bytes.recordedContent().blocks();
+        public BlockMap.Recorded content() {
+            return bytes.recordedContent();
+        }
+
+        @Override
+        public boolean isStored() {
+            return !bytes.isMade();
         }
 
         @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ListRequest;
@@ -22,6 +23,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the next process of a mount has of a written file when its process is killed. */
 @Timeout(60)
@@ -150,6 +153,101 @@ final class SurvivorsTest {
         assertThat(s.file().committed()).isEqualTo(s.bucket.head("a").version());
         s.start().then(WrittenFile::commit);
         assertThat(s.bucket.head("a").version().size()).isEqualTo(base.length);
+    }
+
+    /** The data file is about to be the cache's: nothing in it counts, of the blocks written since either. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void kill_betweenACommitAndItsEnd_needsNothingOfTheDataFile(boolean isRewritten) throws Exception {
+        byte[] content = new byte[2 * BLOCK_SIZE + 100];
+        Seeded.random(3).nextBytes(content);
+        s.surviving().create("a").write(0, content).then(WrittenFile::fsync);
+        WrittenFile before = s.file();
+        s.onCommitted((version, snapshot) -> {
+            s.onCommitted((_, _) -> {});
+            assertThatCode(() -> {
+                        if (isRewritten) {
+                            s.write(BLOCK_SIZE + 7, "since");
+                        }
+                        assertThat(snapshot.stageAll()).isTrue();
+                        for (String name : s.files().names()) {
+                            if (name.endsWith(StagedFile.DATA)) {
+                                s.files().remove(name);
+                            }
+                        }
+                        s.kill();
+                    })
+                    .doesNotThrowAnyException();
+        });
+        s.write(content.length - 1, new byte[] {1});
+        content[content.length - 1] = 1;
+        Thread.startVirtualThread(() -> assertThatCode(before::commit).doesNotThrowAnyException());
+        while (s.file() == before) {
+            Thread.sleep(1);
+        }
+        if (isRewritten) {
+            System.arraycopy("since".getBytes(UTF_8), 0, content, BLOCK_SIZE + 7, 5);
+        }
+        ByteBuffer to = ByteBuffer.allocate(content.length);
+        assertThat(s.file().read(0, to)).isEqualTo(content.length);
+        assertThat(Arrays.mismatch(to.array(), content)).isNegative();
+        assertThat(s.file().isDirty()).isEqualTo(isRewritten);
+    }
+
+    /** As an append whose request is sent again. */
+    @Test
+    void writtenBefore_requestOfTheFormerProcess_isWhatItWrote() throws Exception {
+        s.surviving().create("a");
+        KernelRequest request = new KernelRequest(1, 8, false);
+        request.<Integer, Exception>serve(() -> s.file().append(ByteBuffer.wrap("line".getBytes(UTF_8))));
+        s.kill();
+        int before = new KernelRequest(1, 8, true).<Integer, RuntimeException>serve(s.mount().writeback::writtenBefore);
+        int ofAnother =
+                new KernelRequest(1, 10, true).<Integer, RuntimeException>serve(s.mount().writeback::writtenBefore);
+        assertThat(before).isEqualTo(4);
+        assertThat(ofAnother).isZero();
+    }
+
+    /** They are asked to be deleted once more. */
+    @Test
+    void leftRemovals_afterAKill_areThoseThatHadNotEnded() throws Exception {
+        ObjectVersion first = s.bucket.put("1", "");
+        ObjectVersion second = s.bucket.put("2", "");
+        s.surviving().create("a");
+        s.mount().writeback.removing(first);
+        s.mount().writeback.removing(second);
+        s.mount().writeback.removed(first);
+        s.kill();
+        assertThat(s.mount().writeback.leftRemovals()).containsExactly(second);
+    }
+
+    @Test
+    void kill_afterAnExtension_leavesTheSize() throws Exception {
+        s.surviving()
+                .create("a")
+                .write(0, "x")
+                .then(file -> file.truncate(10L * BLOCK_SIZE))
+                .kill();
+        assertThat(s.file().size()).isEqualTo(10L * BLOCK_SIZE);
+        s.start().then(WrittenFile::commit);
+        assertThat(s.bucket.head("a").version().size()).isEqualTo(10L * BLOCK_SIZE);
+    }
+
+    /** Memory of the former process that no file has is freed, and another block may have its number. */
+    @Test
+    void kill_manyTimes_keepsBytesAndMemory() throws Exception {
+        byte[] content = new byte[3 * BLOCK_SIZE];
+        s.surviving().create("a");
+        for (int i = 0; i < 8; i++) {
+            Arrays.fill(content, i * 300_000, (i + 1) * 300_000, (byte) (i + 1));
+            s.write(i * 300_000L, Arrays.copyOfRange(content, i * 300_000, (i + 1) * 300_000))
+                    .kill()
+                    .start();
+            s.mount().writeback.create("other " + i, null).write(0, ByteBuffer.allocate(10));
+        }
+        ByteBuffer to = ByteBuffer.allocate(8 * 300_000);
+        assertThat(s.file().read(0, to)).isEqualTo(to.capacity());
+        assertThat(to.array()).isEqualTo(Arrays.copyOf(content, to.capacity()));
     }
 
     /** The staging disk counts as broken if a file is in the way. */

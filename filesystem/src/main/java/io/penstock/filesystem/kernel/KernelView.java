@@ -87,6 +87,8 @@ public final class KernelView {
     /** Whether an inode can represent the node that its name has now. */
     public enum Fit {
         SAME,
+        /** Yes, but the kernel has attributes from a former process: it must ask for them again. */
+        UNKNOWN,
         /** Yes, but the kernel may have the size of another version: it must look the name up again. */
         OUTDATED,
         /** No, it represents another version: the name must get another inode. */
@@ -103,7 +105,7 @@ public final class KernelView {
         } else if (keepsSizes || (isOpen(state) && kernels.goByInode())) {
             return Fit.ANOTHER;
         }
-        return kernels.goByInode() ? Fit.OUTDATED : Fit.SAME;
+        return !kernels.goByInode() ? Fit.SAME : state == null ? Fit.UNKNOWN : Fit.OUTDATED;
     }
 
     /** Whether new content at its name needs another inode, as this one is being read, or the kernel keeps its size. */

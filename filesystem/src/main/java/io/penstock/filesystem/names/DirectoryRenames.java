@@ -2,6 +2,7 @@ package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.KernelRequest;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.Kernels;
@@ -132,7 +133,12 @@ final class DirectoryRenames {
             throw new ErrnoException(Errno.EEXIST, "'" + to.key() + "' already exists");
         } else if (target != null && !(target instanceof Directory)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + to.key() + "' is not a directory");
-        } else if (!Errnos.call(() -> tree.isEmpty(move.to()))) {
+        }
+        if (KernelRequest.mayBeDone()) {
+            Errnos.run(() -> new ObjectMoves(writing.store(), writing.writeback(), progress).undoUnknown(move));
+            tree.forgetAll(move.to());
+        }
+        if (!Errnos.call(() -> tree.isEmpty(move.to()))) {
             tree.invalidate(to.parent(), to.name());
             throw new ErrnoException(Errno.ENOTEMPTY, "'" + move.to().prefix() + "' is not empty");
         }

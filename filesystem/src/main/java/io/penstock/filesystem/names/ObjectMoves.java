@@ -87,6 +87,11 @@ final class ObjectMoves {
         return objects;
     }
 
+    /** Whether the store has any object of the directory. */
+    boolean isAny(Directory directory) throws ObjectStoreException, InterruptedException {
+        return list(directory, 0) == null;
+    }
+
     // ---- copies
 
     /**
@@ -267,6 +272,22 @@ final class ObjectMoves {
                         .map(key -> target(move, key))
                         .toList());
         warn(there.keySet(), move.to(), "other clients wrote them, or the responses to their copies were lost");
+    }
+
+    /**
+     * Deletes the copies of a former process whose responses it never got. The rename is made again: so what it deletes
+     * is there again afterwards, even if another client wrote the same.
+     */
+    void undoUnknown(Move move) throws ObjectStoreException, IOException, InterruptedException {
+        Map<String, ObjectVersion> there = byKey(list(move.to(), Long.MAX_VALUE));
+        List<ObjectVersion> equal = new ArrayList<>();
+        byKey(list(move.from(), Long.MAX_VALUE)).forEach((key, original) -> {
+            ObjectVersion copy = there.get(target(move, key));
+            if (copy != null && copy.etag().equals(original.etag()) && copy.size() == original.size()) {
+                equal.add(copy);
+            }
+        });
+        delete(move, equal);
     }
 
     /** Logs the objects that a rename leaves where they are. */

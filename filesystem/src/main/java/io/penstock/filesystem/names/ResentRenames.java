@@ -4,6 +4,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -24,6 +25,7 @@ final class ResentRenames {
     private final SharedFiles files;
     private final Removals removals;
     private final Deletions deletions;
+    private final ObjectMoves objects;
 
     ResentRenames(
             Writing writing,
@@ -38,6 +40,7 @@ final class ResentRenames {
         this.files = files;
         this.removals = removals;
         this.deletions = deletions;
+        this.objects = new ObjectMoves(writing.store(), writing.writeback(), new RenameProgress());
     }
 
     /**
@@ -60,7 +63,7 @@ final class ResentRenames {
             if (!object.version().lastModified().isAfter(copy.lastModified())) { // otherwise it is another file by now
                 deletions.deleteIfStill(from.parent(), from.name(), object.version());
             }
-        } else if (source != null || target == null || (mustBeNew && copy == null)) {
+        } else if ((source != null && !isMovedAway(source, target)) || target == null || (mustBeNew && copy == null)) {
             return false;
         }
         files.tree().keep(from.parent());
@@ -73,6 +76,13 @@ final class ResentRenames {
 
     private @Nullable Node find(Place place) throws ErrnoException {
         return resolver.find(place.parent(), place.name());
+    }
+
+    /** Whether only this mount still shows the directory, because the kernel knew it. */
+    private boolean isMovedAway(Node source, @Nullable Node target) throws ErrnoException {
+        return source instanceof Directory from
+                && target instanceof Directory to
+                && Errnos.call(() -> !objects.isAny(from) && objects.isAny(to));
     }
 
     private static boolean isMovedTo(SharedFile file, Place to) {

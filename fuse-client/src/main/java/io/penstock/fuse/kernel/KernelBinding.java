@@ -34,7 +34,7 @@ public final class KernelBinding {
     /** The same for a mount that ends with this process. */
     public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
             throws MountException {
-        return mount(fileSystem, options, observer, null);
+        return mount(fileSystem, options, observer, null, null);
     }
 
     /**
@@ -46,9 +46,15 @@ public final class KernelBinding {
      * @param observer notified of each call
      * @param tables the folder in which a successor finds what it must know, if this process has a supervisor; null if
      *     the mount is not to survive it
+     * @param memory the descriptor of memory that the successor needs, too; null if there is none, or if it has it
      * @throws MountException if mounting failed; nothing is mounted then
      */
-    public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer, @Nullable Path tables)
+    public static Mount mount(
+            FileSystem fileSystem,
+            MountOptions options,
+            CallObserver observer,
+            @Nullable Path tables,
+            @Nullable Integer memory)
             throws MountException {
         return mount(
                 connection -> connection
@@ -56,7 +62,7 @@ public final class KernelBinding {
                         .of(new FileSystemOperations(fileSystem, connection), fileSystem, connection.inheritedFiles()),
                 options,
                 observer,
-                Survival.start(Supervisor.current(), tables));
+                Survival.start(Supervisor.current(), tables, memory));
     }
 
     /**

@@ -139,20 +139,26 @@ sealed interface Survival {
      * The start of this process's mount.
      *
      * @param tables the folder for tables; null if the mount is not to survive
+     * @param memory of written files, as in {@link KernelBinding#mount}
      */
-    static Start start(Supervisor supervisor, @Nullable Path tables) {
+    static Start start(Supervisor supervisor, @Nullable Path tables, @Nullable Integer memory) {
         if (tables == null) {
             return Start.ALONE;
         } else if (!supervisor.isThere()) {
             return (_, _, handshake) -> new Begun(handshake.agree(false), new None(": it has no supervisor"));
         }
         return supervisor.inheritedDevice().isEmpty()
-                ? (device, kernel, handshake) -> begin(supervisor, tables, device, kernel, handshake)
+                ? (device, kernel, handshake) -> begin(supervisor, tables, memory, device, kernel, handshake)
                 : (_, kernel, _) -> resume(supervisor, KernelTable.file(tables, kernel.device()), kernel);
     }
 
     private static Begun begin(
-            Supervisor supervisor, Path tables, Device device, KernelMount kernel, Handshake handshake)
+            Supervisor supervisor,
+            Path tables,
+            @Nullable Integer memory,
+            Device device,
+            KernelMount kernel,
+            Handshake handshake)
             throws MountException {
         NegotiatedInit negotiated = handshake.agree(true);
         if (!negotiated.resends()) {
@@ -163,6 +169,9 @@ sealed interface Survival {
         Path file = KernelTable.file(tables, kernel.device());
         try {
             KernelTable table = KernelTable.create(file, terms, supervisor::release);
+            if (memory != null) {
+                supervisor.keepMemory(memory);
+            }
             supervisor.keep(device.fd(), kernel);
             return new Begun(negotiated, new Kept(supervisor, table, terms.mount(), null));
         } catch (IOException e) {

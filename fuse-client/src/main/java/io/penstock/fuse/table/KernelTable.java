@@ -96,7 +96,7 @@ public final class KernelTable implements AutoCloseable {
         this.records = records;
         this.growth = growth;
         this.onLoss = onLoss;
-        this.large = records.end() + growth;
+        this.large = growth;
     }
 
     /**
@@ -126,7 +126,7 @@ public final class KernelTable implements AutoCloseable {
 
     /** Continues a table that an earlier process has left. */
     public static KernelTable resume(Path file, TableState state, Runnable onLoss) throws IOException {
-        return new KernelTable(file, MappedLog.reopen(file, 0, state.end()), GROWTH, onLoss);
+        return new KernelTable(file, MappedLog.reopen(file, state.end()), GROWTH, onLoss);
     }
 
     /** Removes the file of a table that cannot be used. */
@@ -180,11 +180,7 @@ public final class KernelTable implements AutoCloseable {
         }
         records = null;
         remove(file);
-        try {
-            last.close();
-        } catch (IOException e) {
-            log.debug("{} is not closed", file, e);
-        }
+        last.close();
     }
 
     /** An inode was looked up by this name, as often as {@code lookups} says. */

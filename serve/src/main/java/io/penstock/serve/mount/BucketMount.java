@@ -141,12 +141,14 @@ public final class BucketMount implements AutoCloseable {
             closers.push(kept::close);
             ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
             kept.expect(tree.root());
+            SurvivorMemory memory = tables == null || plan.mount().readOnly() ? null : memory();
+            Integer fresh = memory == null || memory.isInherited() ? null : memory.descriptor();
             Writeback writeback = null;
             UploadsAtExit backlog = null;
             if (!plan.mount().readOnly()) {
-                writeback = openWriteback(plan, marking, cache, fetcher, tables != null);
+                writeback = openWriteback(plan, marking, cache, fetcher, memory);
                 closers.push(writeback::close);
-                if (!writeback.recovered().isEmpty()) {
+                if (writeback.hasEarlierChanges()) {
                     tree.beginChange();
                 }
                 backlog = new UploadsAtExit(writeback);
@@ -168,7 +170,7 @@ public final class BucketMount implements AutoCloseable {
             CallObserver observer = access == null ? calls : calls.and(access.observer(files::pathOf));
             Binding.Taken taken = plan.binding()
                     .mount(
-                            () -> KernelBinding.mount(files, plan.mount(), observer, tables),
+                            () -> KernelBinding.mount(files, plan.mount(), observer, tables, fresh),
                             () -> LibFuse.binding().mount(files, plan.mount(), observer));
             UploadsAtExit awaited = backlog;
             closers.push(() -> end(taken.mount(), files, awaited));
@@ -231,29 +233,26 @@ public final class BucketMount implements AutoCloseable {
     /**
      * Opens the write path of the bucket.
      *
-     * @param mayOutlive whether written files are to outlive this process, if it has a supervisor
+     * @param memory outlives this process; null if written files do not
      */
     public static Writeback openWriteback(
-            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, boolean mayOutlive)
+            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, @Nullable SurvivorMemory memory)
             throws IOException {
-        Supervisor supervisor = Supervisor.current();
-        SurvivorMemory memory = mayOutlive && supervisor.isThere() ? memory(supervisor) : null;
-        Writeback writeback = Writeback.open(
+        return Writeback.open(
                 store,
                 cache,
                 plan.namespace(),
                 new FetchedContent(fetcher),
                 plan.writeback(),
-                memory == null ? null : Outliving.in(memory, supervisor::release));
-        if (memory != null && !memory.isInherited()) {
-            supervisor.keepMemory(memory.descriptor());
-        }
-        return writeback;
+                memory == null ? null : Outliving.in(memory, Supervisor.current()::release));
     }
 
-    /** Null if the process that this one succeeds had none. */
-    private static @Nullable SurvivorMemory memory(Supervisor supervisor) throws IOException {
-        if (supervisor.inheritedDevice().isEmpty()) {
+    /** Null without a supervisor, or if the process that this one succeeds had none. */
+    private static @Nullable SurvivorMemory memory() throws IOException {
+        Supervisor supervisor = Supervisor.current();
+        if (!supervisor.isThere()) {
+            return null;
+        } else if (supervisor.inheritedDevice().isEmpty()) {
             return SurvivorMemory.create();
         }
         OptionalInt left = supervisor.inheritedMemory();

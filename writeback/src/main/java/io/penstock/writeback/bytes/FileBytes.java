@@ -46,9 +46,16 @@ public final class FileBytes implements FileContent {
 
         @Override
         public void unlock() {
-            List<BlockBuffer> unused = getHoldCount() == 1 ? recorded() : List.of();
-            super.unlock();
-            unused.forEach(resources.reclaim()::freed);
+            List<BlockBuffer> free = List.of();
+            try {
+                if (getHoldCount() == 1) {
+                    record.update();
+                    free = takeUnused();
+                }
+            } finally {
+                super.unlock();
+            }
+            free.forEach(resources.reclaim()::freed);
         }
     };
 
@@ -178,9 +185,7 @@ public final class FileBytes implements FileContent {
         return record;
     }
 
-    /** @return memory that is not needed any more */
-    private List<BlockBuffer> recorded() {
-        record.update();
+    private List<BlockBuffer> takeUnused() {
         if (unused.isEmpty()) {
             return List.of();
         }
@@ -194,9 +199,12 @@ public final class FileBytes implements FileContent {
         unused.add(buffer);
     }
 
-    /** If the file is the current one's, its bytes lie elsewhere now. */
+    /** If the block is the file's, and not the version that was made, its bytes lie elsewhere now. */
     void moved(Block block) {
-        if (block.equals(content.block(block.index()))) {
+        boolean isMade = made != null
+                && committing != null
+                && block.equals(committing.content().block(block.index()));
+        if (block.equals(content.block(block.index())) && !isMade) {
             record.moved(block);
         }
     }
@@ -432,6 +440,7 @@ public final class FileBytes implements FileContent {
         lock.lock();
         try {
             left = null;
+            made = null;
             under = detachSnapshot();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {

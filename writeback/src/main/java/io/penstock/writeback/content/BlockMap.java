@@ -35,7 +35,7 @@ public final class BlockMap {
     private Removals sinceCommit = new Removals();
     private Removals sinceJournal = new Removals();
 
-    /** Changes with each change other than a write. */
+    /** Changes with each change other than writes and extensions. */
     private int shape;
 
     /** The ranges removed since some moment: the version below must not become visible there again. */
@@ -97,7 +97,7 @@ public final class BlockMap {
         return zeros;
     }
 
-    /** Changes with each change other than a write. */
+    /** Changes with each change other than writes and extensions. */
     public int shape() {
         return shape;
     }
@@ -106,7 +106,7 @@ public final class BlockMap {
         return new Recorded(size, baseEnd, zeros, List.copyOf(blocks.values()));
     }
 
-    /** The same as after {@link #over(long, BlockMap)}. */
+    /** The same as after {@link #over(long, BlockMap)}, where no range in the staging file counts. */
     public Recorded recordedOver(long baseSize, BlockMap committed) {
         List<Block> changed = blocks.values().stream()
                 .filter(block -> committed.block(block.index()) != block)
@@ -164,8 +164,8 @@ public final class BlockMap {
     }
 
     public void resize(long changed) {
-        shape++;
         if (changed < size) {
+            shape++;
             forget(changed, size);
             zeros.remove(changed, size);
             baseEnd = Math.min(baseEnd, changed);

@@ -2,10 +2,10 @@ package io.penstock.writeback.survivors;
 
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
+import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.BlockSource;
+import io.penstock.writeback.content.Ranges;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +30,10 @@ public final class FileRecord {
 
         Survivor.Header header();
 
-        Collection<Block> blocks();
+        BlockMap.Recorded content();
+
+        /** Whether ranges in the staging file count. */
+        boolean isStored();
 
         Instant modified();
 
@@ -45,7 +48,7 @@ public final class FileRecord {
         this.file = file;
     }
 
-    /** Something may have changed other than written bytes and their places. Does nothing before {@link #describe}. */
+    /** Something other than written bytes and their places may have changed. Does nothing before {@link #describe}. */
     public void update() {
         if (log != null && described != null && !hasEnded && !file.aspect().equals(described)) {
             describe();
@@ -56,8 +59,10 @@ public final class FileRecord {
     public void describe() {
         if (log != null && !hasEnded) {
             described = file.aspect();
-            List<SurvivorLog.Placed> parts = new ArrayList<>();
-            file.blocks().forEach(block -> parts.add(placed(block)));
+            BlockMap.Recorded content = file.content();
+            List<SurvivorLog.Placed> parts = content.blocks().stream()
+                    .map(block -> placed(block, file.isStored()))
+                    .toList();
             log.describe(number, file.header(), parts);
         }
     }
@@ -78,17 +83,22 @@ public final class FileRecord {
     /** The bytes of the block are now elsewhere, or in the staging file too. */
     public void moved(Block block) {
         if (log != null) {
-            log.place(number, placed(block));
+            log.place(number, placed(block, file.isStored()));
         }
     }
 
-    private static SurvivorLog.Placed placed(Block block) {
+    private static SurvivorLog.Placed placed(Block block, boolean isStored) {
         BlockBuffer buffer = block.buffer();
         int memory = buffer == null ? BlockSource.UNNUMBERED : buffer.number();
         return new SurvivorLog.Placed(
-                block.index(),
-                new Survivor.Part(
-                        memory, block.inMemory().copy(), block.stored().copy()));
+                block.index(), new Survivor.Part(memory, block.inMemory(), isStored ? block.stored() : new Ranges()));
+    }
+
+    /** The file was extended with zeros. */
+    public void extended(long size) {
+        if (log != null) {
+            log.extended(number, size, file.modified());
+        }
     }
 
     /** Nothing of the file is needed any more. */

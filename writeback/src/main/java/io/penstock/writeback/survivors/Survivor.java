@@ -144,6 +144,12 @@ public final class Survivor {
         isWrittenSince = true;
     }
 
+    void extended(long to, Instant time) {
+        size = Math.max(size, to);
+        modified = time;
+        isWrittenSince = true;
+    }
+
     // ---- the result
 
     public long number() {

@@ -12,7 +12,6 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -33,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use by any number of threads.
  */
-public final class SurvivorLog {
+public final class SurvivorLog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SurvivorLog.class);
 
     // The kinds of records.
@@ -45,6 +44,7 @@ public final class SurvivorLog {
     static final byte LAST = 6;
     static final byte REMOVING = 7;
     static final byte REMOVED = 8;
+    static final byte EXTENDED = 9;
 
     /** Enough for a record without ranges. */
     private static final int FIXED = 80;
@@ -90,14 +90,31 @@ public final class SurvivorLog {
         this.files = files;
         this.onLoss = outliving.onLoss();
         Survivors left = outliving.left();
-        Path file = memory.file().path();
         this.records = left == null
-                ? MappedLog.create(file, memory.currentLog())
-                : MappedLog.reopen(file, memory.currentLog(), left.end());
+                ? MappedLog.create(memory.file(), memory.currentLog())
+                : MappedLog.reopen(memory.file(), memory.currentLog(), left.end());
         if (left != null) {
             removals.addAll(left.removals());
         }
-        this.large = records.end() + GROWTH;
+        this.large = Long.MAX_VALUE;
+    }
+
+    /**
+     * All files are known: from now on the log may be written anew. Frees what the former process had and these do not
+     * use.
+     *
+     * @param left files of the former process
+     * @param taken the numbers of those that were taken over; the others are given up
+     */
+    public void begin(List<Survivor> left, Set<Long> taken) {
+        left.stream()
+                .map(Survivor::number)
+                .filter(number -> !taken.contains(number))
+                .forEach(this::ended);
+        memory.freeOthers();
+        synchronized (this) {
+            large = GROWTH;
+        }
     }
 
     /** Writes a record. */
@@ -117,11 +134,11 @@ public final class SurvivorLog {
             if (next != null) {
                 next.append(buffer.rewind());
             } else if (to.end() >= large) {
-                next = MappedLog.create(memory.file().path(), memory.otherLog());
+                next = MappedLog.create(memory.file(), memory.otherLog());
                 begin(next);
                 Thread.ofPlatform().daemon().name("written files").start(this::rewrite);
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) { // also a record that is too long
             lose(e);
         }
     }
@@ -161,10 +178,9 @@ public final class SurvivorLog {
                 records = anew;
                 next = null;
                 large = anew.end() + Math.max(GROWTH, anew.end());
-                former.close();
                 memory.freeOtherLog();
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (RuntimeException e) {
             synchronized (this) {
                 lose(e);
             }
@@ -173,12 +189,21 @@ public final class SurvivorLog {
 
     @GuardedBy("this")
     private void lose(Exception cause) {
+        if (records == null) {
+            return;
+        }
         log.warn(
                 "This mount no longer survives the end of its process: written files cannot be recorded ({})",
                 String.valueOf(cause.getMessage()));
+        close();
+        onLoss.run();
+    }
+
+    /** Records nothing more: what was recorded stays. */
+    @Override
+    public synchronized void close() {
         records = null;
         next = null;
-        onLoss.run();
     }
 
     // ---- records; the caller holds the file's lock
@@ -252,6 +277,17 @@ public final class SurvivorLog {
                         .putLong(modified.getEpochSecond())
                         .putInt(modified.getNano())
                         .putLong(request));
+    }
+
+    /** The file was extended with zeros. */
+    void extended(long number, long size, Instant modified) {
+        add(
+                FIXED,
+                to -> to.put(EXTENDED)
+                        .putLong(number)
+                        .putLong(size)
+                        .putLong(modified.getEpochSecond())
+                        .putInt(modified.getNano()));
     }
 
     /** Nothing of the file is needed any more. */

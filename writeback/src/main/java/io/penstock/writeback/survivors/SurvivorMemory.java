@@ -2,7 +2,7 @@ package io.penstock.writeback.survivors;
 
 import io.penstock.core.NativeMemory;
 import io.penstock.core.NativeMemory.Share;
-import io.penstock.disk.MemoryFile;
+import io.penstock.disk.MappedFile;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockSource;
 import java.io.IOException;
@@ -23,8 +23,7 @@ import org.slf4j.LoggerFactory;
  * for their {@linkplain SurvivorLog log}. Safe for use by any number of threads.
  *
  * <pre>
- *   0                          LOGS             LOGS + LOG          which log is current
- *   block 0 │ block 1 │ …        first log        second log          LOGS + 2 LOG
+ *   0: block 0 │ block 1 │ …     LOGS: first log     LOGS + LOG: second log     LOGS + 2 LOG: which log is current
  * </pre>
  */
 public final class SurvivorMemory implements BlockSource, AutoCloseable {
@@ -37,7 +36,7 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
 
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
-    private final MemoryFile file;
+    private final MappedFile file;
     private final boolean isInherited;
 
     /** Has the number of the current log: 0 or 1. */
@@ -51,7 +50,7 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
     /** The numbers handed out. */
     private final BitSet used = new BitSet();
 
-    private SurvivorMemory(MemoryFile file, boolean isInherited) throws IOException {
+    private SurvivorMemory(MappedFile file, boolean isInherited) throws IOException {
         this.file = file;
         this.isInherited = isInherited;
         this.current = file.map(LOGS + 2 * LOG, Integer.BYTES).order(ByteOrder.nativeOrder());
@@ -59,15 +58,15 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
 
     /** New memory. */
     public static SurvivorMemory create() throws IOException {
-        return of(MemoryFile.create("penstock-written"), false);
+        return of(MappedFile.inMemory("penstock-written"), false);
     }
 
     /** The memory of the mount's former process; the descriptor is closed with this. */
     public static SurvivorMemory of(int descriptor) throws IOException {
-        return of(MemoryFile.of(descriptor), true);
+        return of(MappedFile.of(descriptor), true);
     }
 
-    private static SurvivorMemory of(MemoryFile file, boolean isInherited) throws IOException {
+    private static SurvivorMemory of(MappedFile file, boolean isInherited) throws IOException {
         try {
             return new SurvivorMemory(file, isInherited);
         } catch (IOException e) {
@@ -86,7 +85,7 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
         return isInherited;
     }
 
-    MemoryFile file() {
+    MappedFile file() {
         return file;
     }
 
@@ -154,6 +153,19 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Frees what the former process had, and nobody has taken over. */
+    public synchronized void freeOthers() {
+        for (int from = 0; from >= 0; ) {
+            int first = used.nextClearBit(from);
+            int end = used.nextSetBit(first);
+            punch(
+                    (long) first * Block.BLOCK_SIZE,
+                    (end < 0 ? LOGS : (long) end * Block.BLOCK_SIZE) - (long) first * Block.BLOCK_SIZE);
+            from = end;
+        }
+        freeOtherLog();
     }
 
     @Override

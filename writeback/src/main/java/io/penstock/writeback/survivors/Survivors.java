@@ -28,7 +28,7 @@ public final class Survivors {
     /** Those whose description is not complete yet. */
     private final Map<Long, Survivor> begun = new HashMap<>();
 
-    /** How many bytes the last requests wrote, by their numbers. A request is answered right after its records. */
+    /** How many bytes the last requests wrote, by their numbers. */
     private final Map<Long, Integer> written = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -85,13 +85,20 @@ public final class Survivors {
                 int memory = record.getInt();
                 long from = record.getLong();
                 long to = record.getLong();
+                Instant modified = Instant.ofEpochSecond(record.getLong(), record.getInt());
+                long request = record.getLong();
+                if (request != SurvivorLog.NO_REQUEST) {
+                    written.merge(request, (int) (to - from), Integer::sum);
+                }
+                Survivor of = files.get(number);
+                if (of != null) { // else its description follows
+                    of.wrote(block, memory, from, to, modified);
+                }
+            }
+            case SurvivorLog.EXTENDED -> {
                 Survivor of = files.get(number);
                 if (of != null) {
-                    of.wrote(block, memory, from, to, Instant.ofEpochSecond(record.getLong(), record.getInt()));
-                    long request = record.getLong();
-                    if (request != SurvivorLog.NO_REQUEST) {
-                        written.merge(request, (int) (to - from), Integer::sum);
-                    }
+                    of.extended(record.getLong(), Instant.ofEpochSecond(record.getLong(), record.getInt()));
                 }
             }
             case SurvivorLog.ENDED -> files.remove(number);

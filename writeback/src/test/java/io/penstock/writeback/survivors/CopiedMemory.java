@@ -1,7 +1,7 @@
 package io.penstock.writeback.survivors;
 
+import io.penstock.disk.MappedFile;
 import io.penstock.disk.MappedLog;
-import io.penstock.disk.MemoryFile;
 import io.penstock.writeback.content.Block;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +17,7 @@ public final class CopiedMemory {
 
     public static SurvivorMemory of(SurvivorMemory original) {
         try {
-            MemoryFile copy = MemoryFile.create("copy");
+            MappedFile copy = MappedFile.inMemory("copy");
             for (int block = 0; block < BLOCKS; block++) {
                 copy(original, copy, (long) block * Block.BLOCK_SIZE, Block.BLOCK_SIZE);
             }
@@ -36,7 +36,7 @@ public final class CopiedMemory {
         }
     }
 
-    private static void copy(SurvivorMemory from, MemoryFile to, long offset, int length) throws IOException {
+    private static void copy(SurvivorMemory from, MappedFile to, long offset, int length) throws IOException {
         to.map(offset, length).put(from.file().map(offset, length));
     }
 }
