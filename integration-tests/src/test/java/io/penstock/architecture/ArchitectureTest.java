@@ -232,7 +232,7 @@ class ArchitectureTest {
                 .hasSizeLessThanOrEqualTo(LARGEST_CYCLE));
     }
 
-    /** content ← upload ← staging ← bytes ← the file; no other direction. */
+    /** content ← upload ← journal ← survivors ← staging ← bytes ← the file; no other direction. */
     @Test
     void writeback_goesThroughItsRoomsOneWay() {
         String rooms = "io.penstock.writeback";
@@ -244,6 +244,10 @@ class ArchitectureTest {
                 .definedBy(rooms + ".bytes")
                 .layer("staging")
                 .definedBy(rooms + ".staging")
+                .layer("survivors")
+                .definedBy(rooms + ".survivors")
+                .layer("journal")
+                .definedBy(rooms + ".journal")
                 .layer("upload")
                 .definedBy(rooms + ".upload")
                 .layer("content")
@@ -252,8 +256,12 @@ class ArchitectureTest {
                 .mayOnlyBeAccessedByLayers("file")
                 .whereLayer("staging")
                 .mayOnlyBeAccessedByLayers("file", "bytes")
-                .whereLayer("upload")
+                .whereLayer("survivors")
                 .mayOnlyBeAccessedByLayers("file", "bytes", "staging")
+                .whereLayer("journal")
+                .mayOnlyBeAccessedByLayers("file", "bytes", "staging", "survivors")
+                .whereLayer("upload")
+                .mayOnlyBeAccessedByLayers("file", "bytes", "staging", "survivors", "journal")
                 .whereLayer("file")
                 .mayNotBeAccessedByAnyLayer()
                 .check(CLASSES);
@@ -272,6 +280,7 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAnyPackage(
                                 "io.penstock.writeback.content..",
                                 "io.penstock.writeback.upload..",
+                                "io.penstock.writeback.journal..",
                                 "io.penstock.writeback.staging..",
                                 "io.penstock.writeback.bytes..")
                         .and(not(nameMatching(BaseContent.class.getName() + "(\\$.*)?"))))

@@ -136,7 +136,7 @@ final class ContentWrites implements BlockMemory.Writer {
     private void changed(long position, int length) {
         commits.changed(new ByteRange(position, length));
         Block block = bytes.content().block(BlockMap.indexOf(position));
-        bytes.record().wrote(requireNonNull(block), position, position + length);
+        bytes.recorded().record().wrote(requireNonNull(block), position, position + length);
     }
 
     void truncate(long size) {
@@ -147,7 +147,7 @@ final class ContentWrites implements BlockMemory.Writer {
                 commits.changed(new ByteRange(from, Math.max(size, before) - from));
                 bytes.content().resize(size);
                 if (size > before) {
-                    bytes.record().extended(size);
+                    bytes.recorded().record().extended(size);
                 }
             }
         });

@@ -81,10 +81,12 @@ final class FileCommits {
     /** Takes over a file of an earlier run, before other threads can use it. */
     void found(Recovery.Found found) {
         Recovery.Survived survived = found.survived();
-        if (survived == null || survived.file().isChanged()) {
+        if (survived == null || survived.file().header().isChanged()) {
             state.created(found.opened().replaced());
         }
-        if (survived != null && survived.journalled() != null && survived.file().isChanged()) {
+        if (survived != null
+                && survived.journalled() != null
+                && survived.file().header().isChanged()) {
             object.setJournalled(survived.journalled());
             state.durable(state.changes());
             state.changed(found.written().modified()); // newer than what is durable

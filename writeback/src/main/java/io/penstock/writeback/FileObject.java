@@ -117,10 +117,10 @@ final class FileObject {
 
     /** {@link #identity} for the mount's next process, over the version that its bytes are over. */
     JournalRecord.Opened recorded() {
-        ObjectVersion replaced = bytes.isMade() ? null : state.replaced();
+        ObjectVersion replaced = bytes.recorded().isMade() ? null : state.replaced();
         boolean renamed = replaced != null && replaced.equals(renamedOver);
         return new JournalRecord.Opened(
-                context.staging().namespace(), state.key(), bytes.recordedBase(), replaced, renamed);
+                context.staging().namespace(), state.key(), bytes.recorded().base(), replaced, renamed);
     }
 
     /** The journal of the changes between two commits. */

@@ -10,6 +10,7 @@ import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
+import io.penstock.writeback.content.RecordedContent;
 import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.survivors.FileRecord;
@@ -203,7 +204,7 @@ public final class WrittenFile {
                     bytes.content(),
                     bytes.content().shape(),
                     bytes.layer(),
-                    bytes.recordedBase(),
+                    bytes.recorded().base(),
                     state.name(),
                     state.key(),
                     state.replaced(),
@@ -215,8 +216,8 @@ public final class WrittenFile {
 
         @Override
         public Survivor.Header header() {
-            BlockMap.Recorded content = bytes.recordedContent();
-            Commit made = bytes.isMade() ? state.running() : null;
+            RecordedContent content = bytes.recorded().content();
+            Commit made = bytes.recorded().isMade() ? state.running() : null;
             long changes = state.changes();
             return new Survivor.Header(
                     inode,
@@ -234,21 +235,21 @@ public final class WrittenFile {
                     state.mayHaveName(),
                     !state.hasName(),
                     made == null ? state.isChanged() : changes > made.changes(),
-                    bytes.recordedStaged(),
-                    bytes.isMade() ? 0 : bytes.layer().data().generation(),
-                    bytes.replacedStaged(),
+                    bytes.recorded().staged(),
+                    bytes.recorded().isMade() ? 0 : bytes.layer().data().generation(),
+                    bytes.recorded().replacedStaged(),
                     made == null ? commits.inDoubt.sent(changes, false) : List.of(),
                     made == null ? commits.inDoubt.sent(changes, true) : List.of());
         }
 
         @Override
-        public BlockMap.Recorded content() {
-            return bytes.recordedContent();
+        public RecordedContent content() {
+            return bytes.recorded().content();
         }
 
         @Override
         public boolean isStored() {
-            return !bytes.isMade();
+            return !bytes.recorded().isMade();
         }
 
         @Override
@@ -258,17 +259,17 @@ public final class WrittenFile {
 
         @Override
         public void describeAnew() {
-            bytes.locked(() -> bytes.record().describe());
+            bytes.locked(() -> bytes.recorded().record().describe());
         }
     }
 
     /** From now on the mount's next process knows it. */
     void begin() {
-        bytes.locked(() -> bytes.record().describe());
+        bytes.locked(() -> bytes.recorded().record().describe());
     }
 
     FileRecord record() {
-        return bytes.locked(bytes::record);
+        return bytes.locked(() -> bytes.recorded().record());
     }
 
     FileBytes bytes() {
@@ -810,7 +811,7 @@ public final class WrittenFile {
         BaseLayer base;
         bytes.lock().lock();
         try {
-            bytes.record().end();
+            bytes.recorded().record().end();
             left = commits.object.takeUpload();
             bytes.content().drop();
             base = bytes.layer();

@@ -64,7 +64,7 @@ final class FileScenario implements AutoCloseable {
     private @Nullable WrittenFile file;
 
     /** Null if the mount ends with its process. */
-    private @Nullable SurvivorMemory memory;
+    private @Nullable Outliving outliving;
 
     FileScenario() {
         this(new CommitTiming(
@@ -103,7 +103,7 @@ final class FileScenario implements AutoCloseable {
 
     /** The mount survives its process. */
     FileScenario surviving() throws IOException {
-        memory = SurvivorMemory.create();
+        outliving = Outliving.begin(SurvivorMemory.create(), () -> {});
         return this;
     }
 
@@ -161,7 +161,7 @@ final class FileScenario implements AutoCloseable {
                 (version, content) -> pages.cache(version, content),
                 Clock.systemUTC(),
                 timing,
-                memory == null ? null : Outliving.in(memory, () -> {}));
+                outliving);
         return this;
     }
 
@@ -383,10 +383,10 @@ final class FileScenario implements AutoCloseable {
     /** The process dies, and the next one continues: the step's file is that of the same number, with one handle. */
     FileScenario kill() throws Exception {
         long number = file().number();
-        SurvivorMemory before = requireNonNull(memory);
+        Outliving before = requireNonNull(outliving);
         CrashingFiles[] left = new CrashingFiles[1];
         file().bytes().locked(() -> {
-            memory = CopiedMemory.of(before);
+            outliving = CopiedMemory.of(before);
             left[0] = files().kill();
         });
         wire.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));

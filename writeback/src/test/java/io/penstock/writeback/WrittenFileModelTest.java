@@ -51,7 +51,7 @@ final class WrittenFileModelTest {
         private CrashingFiles files = new CrashingFiles();
 
         /** Null if the file ends with its process. */
-        private @Nullable SurvivorMemory memory;
+        private @Nullable Outliving outliving;
 
         private TestMount mount;
         private WrittenFile file;
@@ -67,11 +67,15 @@ final class WrittenFileModelTest {
             this.random = random;
             int[] sizes = {3000, 100_000, BLOCK_SIZE + 5000, 2 * BLOCK_SIZE + 70_000};
             this.maxSize = sizes[random.nextInt(sizes.length)];
-            this.memory = random.nextBoolean() ? SurvivorMemory.create() : null;
+            this.outliving = random.nextBoolean() ? begin() : null;
             this.mount = mount();
             mount.start();
             this.file = mount.writeback.create(KEY, null);
             since.add(now);
+        }
+
+        private static Outliving begin() throws Exception {
+            return Outliving.begin(SurvivorMemory.create(), () -> {});
         }
 
         private TestMount mount() throws Exception {
@@ -82,7 +86,7 @@ final class WrittenFileModelTest {
                     (_, _) -> {},
                     Clock.systemUTC(),
                     CommitTiming.DEFAULT,
-                    memory == null ? null : Outliving.in(memory, () -> {}));
+                    outliving);
         }
 
         void step() throws Exception {
@@ -252,18 +256,17 @@ final class WrittenFileModelTest {
 
         /** The next process continues with all that was written. */
         private void kill() throws Exception {
-            SurvivorMemory before = memory;
+            Outliving before = outliving;
             if (before == null) {
                 return;
             }
             note("kill");
             CrashingFiles[] left = new CrashingFiles[1];
             file.bytes().locked(() -> {
-                memory = CopiedMemory.of(before);
+                outliving = CopiedMemory.of(before);
                 left[0] = files.kill();
             });
             mount.close();
-            before.close();
             files = left[0];
             mount = mount();
             assertThat(mount.writeback.recovered()).isEmpty();
@@ -281,7 +284,7 @@ final class WrittenFileModelTest {
             files = files.crash(random);
             mount.close();
             byte @Nullable [] committed = head() == null ? null : stored();
-            memory = memory == null ? null : SurvivorMemory.create();
+            outliving = outliving == null ? null : begin();
             mount = mount();
             List<WrittenFile> found = mount.writeback.recovered();
             assertThat(mount.writeback.failed()).isEmpty();

@@ -8,6 +8,8 @@ import io.penstock.disk.DamagedLogException;
 import io.penstock.disk.MappedLog;
 import io.penstock.disk.MappedLogReader;
 import io.penstock.filesystem.kernel.Inherited;
+import io.penstock.fuse.table.TableNames.Node;
+import io.penstock.fuse.table.TableNames.Place;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -25,9 +27,6 @@ import java.util.TreeMap;
 
 /** What the records of a {@link KernelTable} add up to. Not thread-safe. */
 public final class TableState {
-    /** The root, which has neither a name nor a lookup count. */
-    private static final long ROOT = 1;
-
     /** The offset after the first entry that is neither . nor .. */
     private static final long FIRST_NAME = 3;
 
@@ -42,7 +41,7 @@ public final class TableState {
 
     private Terms terms;
 
-    private final Map<Long, Node> nodes = new HashMap<>();
+    private final TableNames inodes = new TableNames();
 
     /** The whole record of each open file, which is decoded only for a successor: most files are closed soon. */
     private final Map<Long, byte[]> files = new HashMap<>();
@@ -50,37 +49,8 @@ public final class TableState {
     private final Map<Long, OpenDirectory> directories = new TreeMap<>();
     private final Map<Long, List<Effect>> effects = new HashMap<>();
     private final Deque<Long> requests = new ArrayDeque<>();
-    private long lastNode = ROOT;
     private long lastHandle;
     private long end;
-
-    /** The number of nodes in each directory, by its number, with those that have lost their names. */
-    private final Map<Long, Integer> children = new HashMap<>();
-
-    /** The nodes that have the names. Of several nodes of one place, the last has it: {@code InodeTable.inherit}. */
-    private final Map<Place, Node> named = new HashMap<>();
-
-    private record Place(long parent, String name) {}
-
-    /** An inode. It stays while it has lookups or others are in it. */
-    private static final class Node {
-        final long number;
-        final boolean isDirectory;
-        Place place;
-        boolean hasName;
-        long lookups;
-
-        Node(long number, Place place, int bits) {
-            this.number = number;
-            this.place = place;
-            this.isDirectory = (bits & KernelTable.IS_DIRECTORY) != 0;
-            this.hasName = (bits & KernelTable.HAS_NAME) != 0;
-        }
-
-        int bits() {
-            return (isDirectory ? KernelTable.IS_DIRECTORY : 0) | (hasName ? KernelTable.HAS_NAME : 0);
-        }
-    }
 
     /** @param names those returned since its start, by the offset that follows each */
     private record OpenDirectory(long node, SortedMap<Long, ListedName> names) {}
@@ -142,19 +112,19 @@ public final class TableState {
                 long parent = record.getLong();
                 long lookups = record.getLong();
                 int bits = record.get();
-                if (!nodes.containsKey(number)) { // else only MOVED changes its place
-                    add(new Node(number, new Place(parent, rest(record)), bits));
+                if (inodes.get(number) == null) { // else only MOVED changes its place
+                    inodes.add(new Node(number, new Place(parent, rest(record)), bits));
                 }
                 lookedUp(unique, number, lookups);
             }
-            case KernelTable.REMOVED -> removed(new Place(record.getLong(), rest(record)));
+            case KernelTable.REMOVED -> inodes.removed(new Place(record.getLong(), rest(record)));
             case KernelTable.MOVED -> {
                 long parent = record.getLong();
                 long newParent = record.getLong();
                 Place from = new Place(parent, string(record, record.getInt()));
-                moved(from, new Place(newParent, rest(record)));
+                inodes.moved(from, new Place(newParent, rest(record)));
             }
-            case KernelTable.FORGOTTEN -> forget(record.getLong(), record.getLong());
+            case KernelTable.FORGOTTEN -> inodes.forget(record.getLong(), record.getLong());
             case KernelTable.FILE, KernelTable.CHANGED -> {
                 long handle = opened(record.getLong(), record.getLong());
                 byte[] whole = new byte[record.limit()];
@@ -175,7 +145,7 @@ public final class TableState {
             case KernelTable.TAKEN_BACK -> takeBack(record.getLong(), record.getLong(), record.getLong());
             case KernelTable.LISTED -> listed(record);
             case KernelTable.LAST -> {
-                lastNode = Math.max(lastNode, record.getLong());
+                inodes.startAfter(record.getLong());
                 lastHandle = Math.max(lastHandle, record.getLong());
             }
             default -> throw new DamagedLogException(file, "it has a record of an unknown kind");
@@ -192,66 +162,11 @@ public final class TableState {
         return new String(bytes, UTF_8);
     }
 
-    private void add(Node node) {
-        lastNode = Math.max(lastNode, node.number);
-        nodes.put(node.number, node);
-        children.merge(node.place.parent, 1, Integer::sum);
-        if (node.hasName) {
-            named.merge(node.place, node, (one, other) -> one.number > other.number ? one : other);
-        }
-    }
-
-    private void removed(Place place) {
-        Node node = named.remove(place);
-        if (node != null) {
-            node.hasName = false;
-        }
-    }
-
-    /** Does nothing if it was recorded before: a request may be sent again. */
-    private void moved(Place from, Place to) {
-        Node node = named.get(from);
-        if (node == null || from.equals(to)) {
-            return;
-        }
-        removed(to);
-        named.remove(from);
-        named.put(to, node);
-        node.place = to;
-        children.merge(to.parent, 1, Integer::sum);
-        left(from.parent);
-    }
-
     private void lookedUp(long unique, long number, long lookups) {
-        Node known = requireNonNull(nodes.get(number));
+        Node known = requireNonNull(inodes.get(number));
         known.lookups += lookups;
         if (lookups > 0) {
             note(unique, new Effect.Lookups(number, lookups));
-        }
-    }
-
-    private void forget(long number, long lookups) {
-        Node node = nodes.get(number);
-        if (node != null) {
-            node.lookups -= lookups;
-            removeUnused(node);
-        }
-    }
-
-    private void removeUnused(Node node) {
-        if (node.lookups <= 0 && !children.containsKey(node.number)) {
-            nodes.remove(node.number);
-            named.remove(node.place, node);
-            left(node.place.parent);
-        }
-    }
-
-    /** A node has left this directory. */
-    private void left(long directory) {
-        Node node = nodes.get(directory);
-        if (children.merge(directory, -1, (count, less) -> count + less == 0 ? null : count + less) == null
-                && node != null) {
-            removeUnused(node);
         }
     }
 
@@ -274,7 +189,7 @@ public final class TableState {
             release(number);
         } else {
             effect = new Effect.Lookups(number, lookups);
-            forget(number, lookups);
+            inodes.forget(number, lookups);
         }
         effects.getOrDefault(unique, new ArrayList<>())
                 .remove(effect); // one of equals: the others are of a later serving
@@ -306,9 +221,9 @@ public final class TableState {
             byte[] name = new byte[record.getInt()];
             record.get(name);
             if (node != 0) {
-                if (!nodes.containsKey(node)) {
+                if (inodes.get(node) == null) {
                     Place place = new Place(parent, new String(name, UTF_8));
-                    add(new Node(node, place, KernelTable.HAS_NAME | isDirectory));
+                    inodes.add(new Node(node, place, KernelTable.HAS_NAME | isDirectory));
                 }
                 lookedUp(unique, node, 1);
             }
@@ -335,15 +250,15 @@ public final class TableState {
         encoder.append(
                 to,
                 fixed,
-                record -> record.put(KernelTable.LAST).putLong(lastNode).putLong(lastHandle));
-        for (Node node : nodes.values()) {
-            byte[] name = node.place.name.getBytes(UTF_8);
+                record -> record.put(KernelTable.LAST).putLong(inodes.last()).putLong(lastHandle));
+        for (Node node : inodes.all()) {
+            byte[] name = node.place.name().getBytes(UTF_8);
             long lookups = Math.max(0, node.lookups);
             encoder.append(
                     to,
                     fixed + name.length,
                     record -> KernelTable.writeNode(
-                            record, 0, node.number, node.place.parent, name, node.bits(), lookups));
+                            record, 0, node.number, node.place.parent(), name, node.bits(), lookups));
         }
         for (byte[] file : files.values()) {
             to.append(ByteBuffer.wrap(file));
@@ -372,14 +287,15 @@ public final class TableState {
 
     /** What the successor's file system must know. */
     public Inherited inherited() {
-        List<Inherited.Node> known = new ArrayList<>(nodes.size());
-        nodes.forEach((number, node) -> known.add(new Inherited.Node(
-                number,
-                node.place.parent,
-                node.place.name,
-                node.hasName,
-                node.isDirectory,
-                Math.max(0, node.lookups))));
+        List<Inherited.Node> known = new ArrayList<>(inodes.all().size());
+        inodes.all()
+                .forEach(node -> known.add(new Inherited.Node(
+                        node.number,
+                        node.place.parent(),
+                        node.place.name(),
+                        node.hasName,
+                        node.isDirectory,
+                        Math.max(0, node.lookups))));
         known.sort(Comparator.comparingLong(Inherited.Node::number));
         List<Inherited.Directory> open = new ArrayList<>();
         directories.forEach((handle, directory) -> {
@@ -389,7 +305,7 @@ public final class TableState {
         });
         List<Inherited.File> opened = new ArrayList<>();
         new TreeMap<>(files).values().forEach(file -> opened.add(decoded(file)));
-        return new Inherited(known, opened, open, lastNode, lastHandle);
+        return new Inherited(known, opened, open, inodes.last(), lastHandle);
     }
 
     private static Inherited.File decoded(byte[] file) {

@@ -141,12 +141,12 @@ public final class BucketMount implements AutoCloseable {
             closers.push(kept::close);
             ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
             kept.expect(tree.root());
-            SurvivorMemory memory = tables == null || plan.mount().readOnly() ? null : memory();
-            Integer fresh = memory == null || memory.isInherited() ? null : memory.descriptor();
+            Outliving outliving = tables == null || plan.mount().readOnly() ? null : outliving();
+            Integer memory = outliving == null ? null : outliving.memory().descriptor();
             Writeback writeback = null;
             UploadsAtExit backlog = null;
             if (!plan.mount().readOnly()) {
-                writeback = openWriteback(plan, marking, cache, fetcher, memory);
+                writeback = openWriteback(plan, marking, cache, fetcher, outliving);
                 closers.push(writeback::close);
                 if (writeback.hasEarlierChanges()) {
                     tree.beginChange();
@@ -170,7 +170,7 @@ public final class BucketMount implements AutoCloseable {
             CallObserver observer = access == null ? calls : calls.and(access.observer(files::pathOf));
             Binding.Taken taken = plan.binding()
                     .mount(
-                            () -> KernelBinding.mount(files, plan.mount(), observer, tables, fresh),
+                            () -> KernelBinding.mount(files, plan.mount(), observer, tables, memory),
                             () -> LibFuse.binding().mount(files, plan.mount(), observer));
             UploadsAtExit awaited = backlog;
             closers.push(() -> end(taken.mount(), files, awaited));
@@ -233,30 +233,24 @@ public final class BucketMount implements AutoCloseable {
     /**
      * Opens the write path of the bucket.
      *
-     * @param memory outlives this process; null if written files do not
+     * @param outliving null if written files end with this process
      */
     public static Writeback openWriteback(
-            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, @Nullable SurvivorMemory memory)
+            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, @Nullable Outliving outliving)
             throws IOException {
-        return Writeback.open(
-                store,
-                cache,
-                plan.namespace(),
-                new FetchedContent(fetcher),
-                plan.writeback(),
-                memory == null ? null : Outliving.in(memory, Supervisor.current()::release));
+        return Writeback.open(store, cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback(), outliving);
     }
 
-    /** Null without a supervisor, or if the process that this one succeeds had none. */
-    private static @Nullable SurvivorMemory memory() throws IOException {
+    /** Null without a supervisor, or if the process that this one succeeds had nothing that outlived it. */
+    private static @Nullable Outliving outliving() throws IOException {
         Supervisor supervisor = Supervisor.current();
         if (!supervisor.isThere()) {
             return null;
         } else if (supervisor.inheritedDevice().isEmpty()) {
-            return SurvivorMemory.create();
+            return Outliving.begin(SurvivorMemory.create(), supervisor::release);
         }
         OptionalInt left = supervisor.inheritedMemory();
-        return left.isEmpty() ? null : SurvivorMemory.of(left.getAsInt());
+        return left.isEmpty() ? null : Outliving.resume(SurvivorMemory.of(left.getAsInt()), supervisor::release);
     }
 
     /**

@@ -84,7 +84,7 @@ public final class BlockStaging implements Reclaim.Source {
             live.lock().lock();
             try {
                 block.endStaging(source, staged);
-                live.moved(block);
+                live.recorded().moved(block);
                 live.progress().signalAll();
             } finally {
                 live.lock().unlock();
@@ -210,7 +210,7 @@ public final class BlockStaging implements Reclaim.Source {
     private boolean evict(Block block) {
         boolean evicted = !isSuspect() && block.evict();
         if (evicted) {
-            live.moved(block);
+            live.recorded().moved(block);
         }
         return evicted;
     }
@@ -221,7 +221,7 @@ public final class BlockStaging implements Reclaim.Source {
 
     @Override
     public void unused(BlockBuffer memory) {
-        live.unused(memory);
+        live.recorded().unused(memory);
     }
 
     /** Its memory becomes free once a body has been read. */

@@ -49,8 +49,7 @@ public final class FileBytes implements FileContent {
             List<BlockBuffer> free = List.of();
             try {
                 if (getHoldCount() == 1) {
-                    record.update();
-                    free = takeUnused();
+                    free = recorded.update();
                 }
             } finally {
                 super.unlock();
@@ -62,20 +61,11 @@ public final class FileBytes implements FileContent {
     /** Signals the end of a commit, of the staging of a block, or of an upload's body. */
     private final Condition progress = lock.newCondition();
 
-    private final FileRecord record;
+    private final RecordedBytes recorded;
 
     private BlockMap content;
 
     private BaseLayer layer;
-
-    /** Memory that no block has any more. Others get it only once the record does not refer to it. */
-    private List<BlockBuffer> unused = new ArrayList<>();
-
-    /** The version that the running commit has made; null until then. */
-    private @Nullable ObjectVersion made;
-
-    /** The name of the staged file that the last commit has replaced; empty if there is none. */
-    private String replacedStaged = "";
 
     /**
      * The content being committed. Until that ends, nothing else may be staged, because the data file belongs to that
@@ -105,7 +95,7 @@ public final class FileBytes implements FileContent {
     public FileBytes(
             FileResources resources, BooleanSupplier commit, BlockMap content, BaseLayer layer, FileRecord record) {
         this.resources = resources;
-        this.record = record;
+        this.recorded = new RecordedBytes(this, record);
         this.reads = new ContentReads(this);
         this.staging = new BlockStaging(this, resources, commit);
         this.sums = new PageChecksums(this);
@@ -177,67 +167,17 @@ public final class FileBytes implements FileContent {
         return committing == null ? null : committing.content();
     }
 
-    // ---- the record for the mount's next process
+    // ---- for the mount's next process
 
-    /** Caller holds the lock, also for the next methods. */
-    public FileRecord record() {
+    /** Caller holds the lock. */
+    public RecordedBytes recorded() {
         assert lock.isHeldByCurrentThread();
-        return record;
-    }
-
-    private List<BlockBuffer> takeUnused() {
-        if (unused.isEmpty()) {
-            return List.of();
-        }
-        List<BlockBuffer> free = unused;
-        unused = new ArrayList<>();
-        return free;
-    }
-
-    void unused(BlockBuffer buffer) {
-        assert lock.isHeldByCurrentThread();
-        unused.add(buffer);
-    }
-
-    /** If the block is the file's, and not the version that was made, its bytes lie elsewhere now. */
-    void moved(Block block) {
-        boolean isMade = made != null
-                && committing != null
-                && block.equals(committing.content().block(block.index()));
-        if (block.equals(content.block(block.index())) && !isMade) {
-            record.moved(block);
-        }
+        return recorded;
     }
 
     /** The running commit has made this version of its whole content, and its data file is about to be given away. */
     public void made(ObjectVersion version) {
-        locked(() -> made = version);
-    }
-
-    public boolean isMade() {
-        return made != null;
-    }
-
-    /** The version under the bytes in the record. */
-    public @Nullable ObjectVersion recordedBase() {
-        return made == null ? layer.version() : made;
-    }
-
-    /** The content in the record: above {@link #recordedBase}. Its blocks are this file's. */
-    public BlockMap.Recorded recordedContent() {
-        return made == null || committing == null
-                ? content.recorded()
-                : content.recordedOver(made.size(), committing.content());
-    }
-
-    /** The name of the staged file in the record; empty if it will be another one. */
-    public String recordedStaged() {
-        return made == null ? layer.staged().name() : "";
-    }
-
-    /** The name of a staged file that may still be on disk, and does not count; empty if there is none. */
-    public String replacedStaged() {
-        return made == null ? replacedStaged : layer.staged().name();
+        locked(() -> recorded.made(version));
     }
 
     /** Takes the memory of blocks that the former process left. Called before other threads have the file. */
@@ -384,8 +324,7 @@ public final class FileBytes implements FileContent {
             throw new IllegalStateException("there is nothing to commit");
         }
         BaseLayer old = layer;
-        made = null;
-        replacedStaged = old.staged().name();
+        recorded.replaced(old);
         BlockMap above = content.over(version.size(), committed.content());
         if (changed) {
             content = above;
@@ -440,7 +379,7 @@ public final class FileBytes implements FileContent {
         lock.lock();
         try {
             left = null;
-            made = null;
+            recorded.released();
             under = detachSnapshot();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {

@@ -35,30 +35,7 @@ public final class BlockMap {
     private Removals sinceCommit = new Removals();
     private Removals sinceJournal = new Removals();
 
-    /** Changes with each change other than writes and extensions. */
     private int shape;
-
-    /** The ranges removed since some moment: the version below must not become visible there again. */
-    public static final class Removals {
-        private final Ranges zeroed = new Ranges();
-        private long cut = Long.MAX_VALUE;
-
-        public Ranges zeroed() {
-            return zeroed;
-        }
-
-        /** The smallest size that the file had. */
-        public long cut() {
-            return cut;
-        }
-    }
-
-    /**
-     * The content for a record.
-     *
-     * @param blocks those whose bytes count
-     */
-    public record Recorded(long size, long baseEnd, Ranges zeros, List<Block> blocks) {}
 
     public BlockMap(long baseSize) {
         this(new TreeMap<>(), new Ranges(), baseSize, baseSize);
@@ -102,28 +79,22 @@ public final class BlockMap {
         return shape;
     }
 
-    public Recorded recorded() {
-        return new Recorded(size, baseEnd, zeros, List.copyOf(blocks.values()));
+    public RecordedContent recorded() {
+        return new RecordedContent(size, baseEnd, zeros, List.copyOf(blocks.values()));
     }
 
     /** The same as after {@link #over(long, BlockMap)}, where no range in the staging file counts. */
-    public Recorded recordedOver(long baseSize, BlockMap committed) {
+    public RecordedContent recordedOver(long baseSize, BlockMap committed) {
         List<Block> changed = blocks.values().stream()
                 .filter(block -> committed.block(block.index()) != block)
                 .toList();
         long counts = countsOf(baseSize);
-        return new Recorded(size, counts, zerosUpTo(counts), changed);
+        return new RecordedContent(size, counts, sinceCommit.zeroedUpTo(counts), changed);
     }
 
     /** How many bytes of the version made of the content held since {@link #commitBegins} still count. */
     private long countsOf(long baseSize) {
         return Math.min(baseSize, Math.min(sinceCommit.cut, size));
-    }
-
-    private Ranges zerosUpTo(long end) {
-        Ranges above = sinceCommit.zeroed.copy();
-        above.remove(end, Long.MAX_VALUE);
-        return above;
     }
 
     public Collection<Block> blocks() {
@@ -340,7 +311,7 @@ public final class BlockMap {
             }
         }
         long counts = countsOf(baseSize);
-        Ranges above = zerosUpTo(counts);
+        Ranges above = sinceCommit.zeroedUpTo(counts);
         BlockMap next = new BlockMap(changed, above, counts, size);
         next.sinceJournal.zeroed.addAll(above); // the next journal lacks the ranges set to zeros since
         return next;
@@ -370,7 +341,7 @@ public final class BlockMap {
         shape++;
         baseEnd = countsOf(baseSize);
         zeros.remove(0, Long.MAX_VALUE);
-        zeros.addAll(zerosUpTo(baseEnd));
+        zeros.addAll(sinceCommit.zeroedUpTo(baseEnd));
         Ranges holes = zeros.copy(); // the journal may lack those past the end of the previous version
         blocks.values()
                 .forEach(block -> block.data().toList().forEach(data -> holes.remove(data.offset(), data.end())));

@@ -70,7 +70,14 @@ public final class Recovery {
             BlockMap content,
             StagedFile staged,
             JournalState state,
-            @Nullable Survived survived) {}
+            @Nullable Survived survived) {
+
+        private static Found of(JournalState state, StagedFile staged, @Nullable Survived survived) {
+            JournalRecord.Written written = requireNonNull(state.written());
+            BlockMap content = BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data());
+            return new Found(requireNonNull(state.opened()), written, content, staged, state, survived);
+        }
+    }
 
     /**
      * A file that the mount's former process was writing.
@@ -229,7 +236,7 @@ public final class Recovery {
             dataOf(name, StagedFile.DATA, names).stream()
                     .filter(other -> !other.equals(data))
                     .forEach(this::remove);
-            add(name, opened, written, state, journal, hasData);
+            add(name, state, journal, hasData);
         }
     }
 
@@ -324,30 +331,12 @@ public final class Recovery {
         return names.contains(StagedFile.dataName(name, state.generation()) + StagedFile.UNREADABLE);
     }
 
-    private void add(
-            String name,
-            JournalRecord.Opened opened,
-            JournalRecord.Written written,
-            JournalState state,
-            Journal journal,
-            boolean hasData)
-            throws IOException {
+    private void add(String name, JournalState state, Journal journal, boolean hasData) throws IOException {
         JournalledUpload upload = state.upload();
         StagedFile staged =
                 StagedFile.found(staging, name, journal, state.generation(), hasData, state.data(), state.uploads());
-        List<MultipartUpload> others = state.uploads().stream()
-                .filter(other -> upload == null || !other.equals(upload.upload()))
-                .toList();
-        if (!others.isEmpty()) {
-            orphans.add(new Orphans(others, () -> others.forEach(staged.journal()::uploadEnded)));
-        }
-        Found file = new Found(
-                opened,
-                written,
-                BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
-                staged,
-                state,
-                null);
+        addOrphans(state, upload, staged);
+        Found file = Found.of(state, staged, null);
         if (state.failure() == null) {
             found.add(file);
         } else {
@@ -379,20 +368,21 @@ public final class Recovery {
         StagedFile staged =
                 StagedFile.survived(staging, header.staged(), header.generation(), survivor.stored(), journal);
         JournalledUpload upload = state.upload();
-        List<MultipartUpload> others = durable.uploads().stream()
-                .filter(other -> upload == null || !other.equals(upload.upload()))
+        addOrphans(durable, upload, staged);
+        found.add(Found.of(
+                state,
+                staged,
+                new Survived(survivor, requireNonNull(memory), durable.written() == null ? null : durable.opened())));
+    }
+
+    /** @param resumed the upload that is not among them; null if none is resumed */
+    private void addOrphans(JournalState journal, @Nullable JournalledUpload resumed, StagedFile staged) {
+        List<MultipartUpload> others = journal.uploads().stream()
+                .filter(other -> resumed == null || !other.equals(resumed.upload()))
                 .toList();
         if (!others.isEmpty()) {
             orphans.add(new Orphans(others, () -> others.forEach(staged.journal()::uploadEnded)));
         }
-        JournalRecord.Written written = requireNonNull(state.written());
-        found.add(new Found(
-                header.opened(),
-                written,
-                BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
-                staged,
-                state,
-                new Survived(survivor, requireNonNull(memory), durable.written() == null ? null : durable.opened())));
     }
 
     private void remove(String name) {

@@ -2,9 +2,9 @@ package io.penstock.writeback.survivors;
 
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
-import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.BlockSource;
 import io.penstock.writeback.content.Ranges;
+import io.penstock.writeback.content.RecordedContent;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * it releases it.
  */
 public final class FileRecord {
-    private final @Nullable SurvivorLog log;
+    /** Null if nothing is recorded: the mount ends with its process, or the file has ended. */
+    private @Nullable SurvivorLog log;
+
     private final long number;
     private final File file;
 
     /** Of the last description; null if there is none yet. */
     private @Nullable Object described;
-
-    private boolean hasEnded;
 
     /** The file. */
     public interface File {
@@ -30,7 +30,7 @@ public final class FileRecord {
 
         Survivor.Header header();
 
-        BlockMap.Recorded content();
+        RecordedContent content();
 
         /** Whether ranges in the staging file count. */
         boolean isStored();
@@ -50,16 +50,16 @@ public final class FileRecord {
 
     /** Something other than written bytes and their places may have changed. Does nothing before {@link #describe}. */
     public void update() {
-        if (log != null && described != null && !hasEnded && !file.aspect().equals(described)) {
+        if (described != null && log != null && !file.aspect().equals(described)) {
             describe();
         }
     }
 
     /** Describes the whole file, at first and whenever the log is written anew. */
     public void describe() {
-        if (log != null && !hasEnded) {
+        if (log != null) {
             described = file.aspect();
-            BlockMap.Recorded content = file.content();
+            RecordedContent content = file.content();
             List<SurvivorLog.Placed> parts = content.blocks().stream()
                     .map(block -> placed(block, file.isStored()))
                     .toList();
@@ -103,9 +103,9 @@ public final class FileRecord {
 
     /** Nothing of the file is needed any more. */
     public void end() {
-        if (log != null && !hasEnded) {
+        if (log != null) {
             log.ended(number);
+            log = null;
         }
-        hasEnded = true;
     }
 }

@@ -10,8 +10,13 @@ import org.jspecify.annotations.Nullable;
  * @param onLoss run once if the mount no longer survives its process
  */
 public record Outliving(SurvivorMemory memory, @Nullable Survivors left, Runnable onLoss) {
-    /** Reads what the mount's former process has left, if the memory is that process's. */
-    public static Outliving in(SurvivorMemory memory, Runnable onLoss) throws IOException {
-        return new Outliving(memory, memory.isInherited() ? Survivors.read(memory) : null, onLoss);
+    /** For a new mount. */
+    public static Outliving begin(SurvivorMemory memory, Runnable onLoss) {
+        return new Outliving(memory, null, onLoss);
+    }
+
+    /** In the memory of the mount's former process. */
+    public static Outliving resume(SurvivorMemory memory, Runnable onLoss) throws IOException {
+        return new Outliving(memory, Survivors.read(memory), onLoss);
     }
 }

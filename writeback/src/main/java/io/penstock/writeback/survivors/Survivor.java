@@ -15,18 +15,16 @@ import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A written file as the mount's former process left it: what its records add up to. Not thread-safe. */
 public final class Survivor {
     private final long number;
-    private final Header header;
+    private Header header;
     private final NavigableMap<Long, Part> parts = new TreeMap<>();
     private long size;
     private Instant modified;
-
-    /** Whether something was written since the requests of {@link Header#sentSince} were sent. */
-    private boolean isWrittenSince;
 
     /**
      * All but the written bytes.
@@ -74,6 +72,30 @@ public final class Survivor {
             to.writeUTF(replacedStaged);
             encode(sentBefore, to);
             encode(sentSince, to);
+        }
+
+        /** The same after a change of the content. */
+        Header changed() {
+            if (isChanged && sentSince.isEmpty()) {
+                return this;
+            }
+            List<JournalRecord.Sent> sent = Stream.concat(sentBefore.stream(), sentSince.stream())
+                    .distinct()
+                    .toList();
+            return new Header(
+                    inode,
+                    firstOver,
+                    creation,
+                    opened,
+                    content,
+                    hasName,
+                    isWithdrawn,
+                    true,
+                    staged,
+                    generation,
+                    replacedStaged,
+                    sent,
+                    List.of());
         }
 
         private static void encode(List<JournalRecord.Sent> requests, DataOutputStream to) throws IOException {
@@ -139,15 +161,13 @@ public final class Survivor {
         Part before = parts.getOrDefault(block, new Part(memory, new Ranges(), new Ranges()));
         before.inMemory.add(from, to);
         parts.put(block, new Part(memory, before.inMemory, before.stored));
-        size = Math.max(size, to);
-        modified = time;
-        isWrittenSince = true;
+        extended(to, time);
     }
 
     void extended(long to, Instant time) {
         size = Math.max(size, to);
         modified = time;
-        isWrittenSince = true;
+        header = header.changed();
     }
 
     // ---- the result
@@ -171,11 +191,6 @@ public final class Survivor {
         return stored;
     }
 
-    /** Whether it has uncommitted changes. */
-    public boolean isChanged() {
-        return header.isChanged || isWrittenSince;
-    }
-
     /**
      * The same as the state of a journal.
      *
@@ -186,9 +201,6 @@ public final class Survivor {
         state.accept(header.opened);
         uploads.forEach(state);
         header.sentBefore.forEach(state);
-        if (isWrittenSince) {
-            header.sentSince.forEach(state);
-        }
         if (header.generation > 0) {
             state.accept(new JournalRecord.InData(header.generation));
         }
@@ -196,9 +208,7 @@ public final class Survivor {
         List<ByteRange> stored = stored().toList();
         state.accept(new JournalRecord.Written(
                 size, content.baseEnd(), Long.MAX_VALUE, modified, content.zeroed(), stored, content.headers()));
-        if (!isWrittenSince) {
-            header.sentSince.forEach(state);
-        }
+        header.sentSince.forEach(state);
         if (header.isWithdrawn) {
             state.accept(new JournalRecord.Withdrawn());
         }

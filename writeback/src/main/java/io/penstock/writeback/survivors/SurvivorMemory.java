@@ -37,7 +37,6 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
     private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
     private final MappedFile file;
-    private final boolean isInherited;
 
     /** Has the number of the current log: 0 or 1. */
     private final ByteBuffer current;
@@ -50,25 +49,24 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
     /** The numbers handed out. */
     private final BitSet used = new BitSet();
 
-    private SurvivorMemory(MappedFile file, boolean isInherited) throws IOException {
+    private SurvivorMemory(MappedFile file) throws IOException {
         this.file = file;
-        this.isInherited = isInherited;
         this.current = file.map(LOGS + 2 * LOG, Integer.BYTES).order(ByteOrder.nativeOrder());
     }
 
     /** New memory. */
     public static SurvivorMemory create() throws IOException {
-        return of(MappedFile.inMemory("penstock-written"), false);
+        return of(MappedFile.inMemory("penstock-written"));
     }
 
     /** The memory of the mount's former process; the descriptor is closed with this. */
     public static SurvivorMemory of(int descriptor) throws IOException {
-        return of(MappedFile.of(descriptor), true);
+        return of(MappedFile.of(descriptor));
     }
 
-    private static SurvivorMemory of(MappedFile file, boolean isInherited) throws IOException {
+    private static SurvivorMemory of(MappedFile file) throws IOException {
         try {
-            return new SurvivorMemory(file, isInherited);
+            return new SurvivorMemory(file);
         } catch (IOException e) {
             file.close();
             throw e;
@@ -78,11 +76,6 @@ public final class SurvivorMemory implements BlockSource, AutoCloseable {
     /** For the supervisor. */
     public int descriptor() {
         return file.descriptor();
-    }
-
-    /** Whether the mount's former process has left it. */
-    public boolean isInherited() {
-        return isInherited;
     }
 
     MappedFile file() {

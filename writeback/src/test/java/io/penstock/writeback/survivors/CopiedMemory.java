@@ -15,7 +15,8 @@ public final class CopiedMemory {
 
     private CopiedMemory() {}
 
-    public static SurvivorMemory of(SurvivorMemory original) {
+    public static Outliving of(Outliving of) {
+        SurvivorMemory original = of.memory();
         try {
             MappedFile copy = MappedFile.inMemory("copy");
             for (int block = 0; block < BLOCKS; block++) {
@@ -30,7 +31,7 @@ public final class CopiedMemory {
                         MappedLog.CHUNK);
             }
             copy(original, copy, SurvivorMemory.LOGS + 2 * SurvivorMemory.LOG, Integer.BYTES);
-            return SurvivorMemory.of(copy.descriptor());
+            return Outliving.resume(SurvivorMemory.of(copy.descriptor()), () -> {});
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
