@@ -11,6 +11,12 @@
  *     started --READY=1--> ready --dies--> its successor is started, at once or after a pause; or gives up: unmounts
  *        '-------------------'--after STOPPING=1, with nothing stored, or none ever ready--> exits with its status
  *
+ * A standby is a second process of the same command that waits to be the next successor. Its descriptor PENSTOCK_STANDBY is
+ * a pipe: a line with the time of the death (CLOCK_MONOTONIC, milliseconds) and PENSTOCK_LAST_END lets it continue. It has
+ * the stored files, and reports X_PENSTOCK_WARM=1 when it waits. There is one while the process wants it
+ * (X_PENSTOCK_STANDBY=1), and one for each X_PENSTOCK_UPGRADE=1, which replaces the process once it is warm. A descriptor
+ * that comes with the latter is the standby's standard error, and says why it failed.
+ *
  * This program must never wait for the mount, because only a successor could answer: it opens nothing there, and no
  * file of the mount becomes its own. It has one thread.
  */
@@ -42,12 +48,19 @@
 #ifndef STEADY_MILLIS /* tests shorten it */
 #define STEADY_MILLIS 1000 /* a process that was ready this long did not die of the first requests */
 #endif
+#ifndef STANDBY_MILLIS
+#define STANDBY_MILLIS 5000 /* from a ready process to its standby: others start, too; doubled after each that dies cold */
+#endif
+#ifndef UPGRADE_MILLIS
+#define UPGRADE_MILLIS 60000 /* for a standby of another version to be warm */
+#endif
 
 enum {
 	MOST_STORED = 8, /* a mount needs about four: its device, its tables, and written data */
 	MOST_FAILED_STARTS = 8, /* in a row; the pauses between them are 6.3 s, which callers can bear */
 	FIRST_PAUSE_MILLIS = 100, /* after the second death in a row, none of them steady; doubled after each further one */
 	MOST_DOUBLED = 5, /* pauses of 3.2 s: callers can bear these too, if each process serves for a while */
+	MOST_STANDBY_DOUBLED = 6, /* pauses of 5.3 minutes */
 	QUIT_MILLIS = 2000, /* from SIGQUIT, which makes a JVM print its threads, to SIGKILL */
 	WATCHDOG_SECONDS = 60, /* unless set; longer than a JVM waits for a slow disk, or for swapped memory */
 	OOM_SCORE = 100, /* makes the kernel prefer the process to this program by a tenth of the memory */
@@ -73,6 +86,12 @@ static pid_t process = -1; /* the current one; -1: none */
 static bool stopping, silent; /* silent: gave no sign of life for the watchdog's time, and is being killed */
 static long long ready_at; /* milliseconds; 0: not yet */
 static long long due_at; /* when the next step is due: a restart, or SIGQUIT or SIGKILL to a silent process; 0: none */
+static pid_t standby = -1; /* -1: none */
+static int standby_line = -1, upgrade_reply = -1; /* descriptors; the latter: -1 unless the standby is for an upgrade */
+static int cold_standbys; /* in a row that were never warm */
+static bool wants_standby, upgrades; /* upgrades: the process is being killed for it */
+static long long standby_at; /* when its start, or the end of an upgrade that takes too long, is due; 0: none */
+static long long died_at; /* milliseconds; of the process before the current one, or when it was killed */
 
 static long long now(void)
 {
@@ -93,24 +112,28 @@ static void set(const char *name, bool is_set, const char *format, ...)
 		err(127, "%s", name);
 }
 
-/* In the new process: the stored descriptors become 3, 4, ... All others close at exec. */
-static void pass_descriptors(void)
+/* In the new process: the stored descriptors become 3, 4, ..., and the next one a standby's pipe. All others close at exec. */
+static void pass_descriptors(int line)
 {
 	char names[MOST_STORED * NAME_BYTES] = "";
-	int spare[MOST_STORED];
+	int spare[MOST_STORED], spare_line = fcntl(line, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR + MOST_STORED + 1);
 	for (int i = 0; i < stored_count; i++) {
-		spare[i] = fcntl(stored[i].fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR + MOST_STORED);
+		spare[i] = fcntl(stored[i].fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR + MOST_STORED + 1);
 		strcat(strcat(names, i > 0 ? ":" : ""), stored[i].name);
 	}
 	for (int i = 0; i < stored_count; i++)
 		if (dup2(spare[i], FIRST_DESCRIPTOR + i) < 0)
 			err(127, "cannot pass descriptors on");
+	if (line >= 0 && dup2(spare_line, FIRST_DESCRIPTOR + stored_count) < 0)
+		err(127, "cannot pass a pipe on");
+	set("PENSTOCK_STANDBY", line >= 0, "%d", FIRST_DESCRIPTOR + stored_count);
 	set("LISTEN_FDS", stored_count > 0, "%d", stored_count);
 	set("LISTEN_PID", stored_count > 0, "%d", getpid());
 	set("LISTEN_FDNAMES", stored_count > 0, "%s", names);
 }
 
-static _Noreturn void become_command(pid_t supervisor)
+/* With the pipe as a standby; -1: none. */
+static _Noreturn void become_command(pid_t supervisor, int line)
 {
 	char score[16] = "";
 	int score_file = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
@@ -124,15 +147,80 @@ static _Noreturn void become_command(pid_t supervisor)
 		_exit(128 + SIGTERM); /* it ended before that */
 	if (read(score_file, score, sizeof score - 1) > 0) /* if not, both are equally likely to be killed */
 		dprintf(score_file, "%d", atoi(score) + OOM_SCORE < 1000 ? atoi(score) + OOM_SCORE : 1000);
-	pass_descriptors();
+	if (line >= 0 && upgrade_reply >= 0)
+		dup2(upgrade_reply, STDERR_FILENO);
+	pass_descriptors(line);
 	set("NOTIFY_SOCKET", true, "%s", notify_name);
 	set("FDSTORE", true, "%d", MOST_STORED);
 	set("WATCHDOG_USEC", watchdog_micros > 0, "%lld", watchdog_micros);
 	set("WATCHDOG_PID", watchdog_micros > 0, "%d", getpid());
-	set("PENSTOCK_RESTARTS", true, "%d", restarts);
-	set("PENSTOCK_LAST_END", true, "%s", last_end);
+	set("PENSTOCK_RESTARTS", true, "%d", line >= 0 ? restarts + 1 : restarts); /* no other process will be between */
+	set("PENSTOCK_LAST_END", line < 0, "%s", last_end);
 	execvp(command[0], command);
 	err(127, "%s", command[0]);
+}
+
+/* Without harm to the process. An upgrade has failed then. */
+static void end_standby(const char *why)
+{
+	if (standby > 0) {
+		kill(standby, SIGKILL); /* it has begun nothing; it is reaped when it has ended */
+		close(standby_line);
+		standby = -1;
+	}
+	if (upgrade_reply >= 0) {
+		dprintf(upgrade_reply, "%s\n", why);
+		close(upgrade_reply);
+		upgrade_reply = -1;
+	}
+	standby_at = 0;
+	if (wants_standby && ready_at > 0 && !stopping && !asked)
+		standby_at = now() + ((long long)STANDBY_MILLIS << cold_standbys);
+}
+
+static void start_standby(void)
+{
+	pid_t supervisor = getpid();
+	int ends[2];
+	standby_at = upgrade_reply >= 0 ? now() + UPGRADE_MILLIS : 0;
+	if (cold_standbys < MOST_STANDBY_DOUBLED)
+		cold_standbys++;
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		end_standby("no pipe for a new process");
+		return;
+	}
+	standby = fork();
+	if (standby == 0)
+		become_command(supervisor, ends[0]);
+	close(ends[0]);
+	standby_line = ends[1];
+	if (standby < 0) {
+		close(standby_line);
+		end_standby("no new process could be started");
+	}
+}
+
+static void upgrade(int reply)
+{
+	if (upgrade_reply >= 0 || stopping || asked || ready_at == 0 || stored_count == 0) {
+		dprintf(reply, "%s\n", upgrade_reply >= 0 ? "another upgrade is in progress" : "the mount is ending");
+		close(reply);
+		return;
+	}
+	end_standby(""); /* it may be of the former version */
+	upgrade_reply = reply;
+	start_standby();
+}
+
+static void standby_is_warm(void)
+{
+	cold_standbys = 0;
+	if (upgrade_reply < 0 || stopping || silent || ready_at == 0 || process < 0)
+		return;
+	standby_at = 0;
+	upgrades = true;
+	died_at = now();
+	kill(process, SIGKILL);
 }
 
 static void remove_stored(const char *name)
@@ -185,19 +273,31 @@ static void ended(int status)
 {
 	bool is_last = stopping || stored_count == 0 || !was_ready;
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-	if (silent)
+	if (upgrades)
+		strcpy(last_end, "upgrade");
+	else if (silent)
 		snprintf(last_end, sizeof last_end, "no sign of life for %g s", (double)watchdog_micros / 1e6);
 	else
 		snprintf(last_end, sizeof last_end, WIFSIGNALED(status) ? "signal %d" : "exit status %d", number);
 	process = -1;
 	asked |= ready_at == 0 && number == (WIFSIGNALED(status) ? SIGTERM : 128 + SIGTERM); /* told to end by others */
-	if (asked && !is_last)
+	if (asked || is_last)
+		end_standby("the mount has ended");
+	if ((asked && !is_last) || (is_last && upgrades))
 		unmount();
 	if (asked || is_last)
 		exit(WIFSIGNALED(status) ? 128 + number : number);
+	standby_at = 0;
+	if (upgrades) { /* no death that could repeat itself */
+		upgrades = false;
+		due_at = now();
+		return;
+	}
+	died_at = now();
 	deaths = ready_at > 0 && now() - ready_at >= STEADY_MILLIS ? 1 : deaths + 1;
 	failed_starts = ready_at > 0 ? 0 : failed_starts + 1;
 	if (failed_starts >= MOST_FAILED_STARTS) {
+		end_standby("the mount has ended");
 		unmount();
 		syslog(LOG_ERR, "%d processes of %s in a row died before they served it (%s); gave up", failed_starts,
 		       mount_point, last_end);
@@ -215,9 +315,17 @@ static void start(void)
 	stopping = silent = false;
 	ready_at = due_at = 0;
 	restarts++;
-	process = fork();
-	if (process == 0)
-		become_command(supervisor);
+	if (standby > 0) { /* also one that is not warm yet: another would not be sooner */
+		process = standby;
+		standby = -1;
+		dprintf(standby_line, "%lld %s\n", died_at, last_end);
+		close(standby_line);
+		if (upgrade_reply >= 0)
+			close(upgrade_reply);
+		upgrade_reply = -1;
+	} else if ((process = fork()) == 0) {
+		become_command(supervisor, -1);
+	}
 	if (process < 0 && restarts == 0)
 		err(1, "fork");
 	if (process < 0)
@@ -230,7 +338,8 @@ static void start(void)
 static void obey(char *text, const int *descriptors, int count)
 {
 	char name[NAME_BYTES] = "stored"; /* as in systemd */
-	bool ready = false, alive = false, stores = false, removes = false;
+	bool ready = false, alive = false, stores = false, removes = false, had_stopped = stopping;
+	int number, reply = -1;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		ready |= strcmp(line, "READY=1") == 0;
 		alive |= strcmp(line, "WATCHDOG=1") == 0;
@@ -240,20 +349,31 @@ static void obey(char *text, const int *descriptors, int count)
 		sscanf(line, "FDNAME=%255[^:]", name);
 		sscanf(line, "X_PENSTOCK_MOUNT_POINT=%4095[^\n]", mount_point);
 		sscanf(line, "X_PENSTOCK_DEVICE=%u:%u", &device_major, &device_minor);
+		if (sscanf(line, "X_PENSTOCK_STANDBY=%d", &number) == 1)
+			wants_standby = number != 0;
+		if (strcmp(line, "X_PENSTOCK_UPGRADE=1") == 0 && count > 0)
+			reply = descriptors[--count];
 	}
 	was_ready |= ready;
-	if (ready && ready_at == 0)
+	if (ready && ready_at == 0) {
 		ready_at = now();
+		if (wants_standby)
+			standby_at = now() + STANDBY_MILLIS;
+	}
 	if (stopping && !silent)
 		due_at = 0;
 	else if ((ready || alive) && ready_at > 0 && watchdog_micros > 0 && !silent && stored_count > 0)
 		due_at = now() + watchdog_micros / 1000;
+	if ((standby > 0 || standby_at > 0) && ((stopping && !had_stopped) || stores || removes))
+		end_standby(stopping ? "the mount is ending" : "the mount has changed what it leaves to another process");
 	if (removes)
 		remove_stored(name);
 	if (stores)
 		store(name, descriptors, count);
 	for (int i = 0; i < count && !stores; i++)
 		close(descriptors[i]);
+	if (reply >= 0)
+		upgrade(reply);
 }
 
 static void read_messages(void)
@@ -276,8 +396,14 @@ static void read_messages(void)
 			memcpy(&sender, CMSG_DATA(part), sizeof sender);
 		message.msg_controllen = sender.pid == process ? sizeof control : SENDER_BYTES;
 		ssize_t length = recvmsg(notify, &message, MSG_CMSG_CLOEXEC);
-		if (length < 0 || sender.pid != process)
+		if (length < 0 || sender.pid <= 0 || (sender.pid != process && sender.pid != standby))
 			continue;
+		if (sender.pid == standby) {
+			text[length] = '\0';
+			if (strcmp(text, "X_PENSTOCK_WARM=1") == 0)
+				standby_is_warm();
+			continue;
+		}
 		if ((part = CMSG_NXTHDR(&message, CMSG_FIRSTHDR(&message))) && part->cmsg_type == SCM_RIGHTS) {
 			count = (int)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 			memcpy(descriptors, CMSG_DATA(part), (size_t)count * sizeof(int));
@@ -297,6 +423,8 @@ static void read_signals(void)
 		if (process > 0)
 			kill(process, (int)sent.ssi_signo);
 	}
+	if (asked && standby > 0)
+		end_standby("the mount is ending");
 	if (asked && process < 0) {
 		unmount();
 		exit(0);
@@ -324,6 +452,7 @@ static void prepare(void)
 	snprintf(notify_name, sizeof notify_name, "@%.*s", (int)length, address.sun_path + 1);
 	signal(SIGCHLD, SIG_DFL); /* if it is ignored, no end can be seen */
 	signal(SIGUSR1, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&handled);
 	for (const int *number = (int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0}; *number; number++)
 		sigaddset(&handled, *number);
@@ -346,15 +475,24 @@ int main(int argc, char **argv)
 	for (;;) {
 		struct pollfd inputs[] = {{notify, POLLIN, 0}, {signals, POLLIN, 0}};
 		siginfo_t end = {.si_pid = 0};
-		long long left = due_at - now();
-		int status, wait = due_at == 0 ? -1 : left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+		long long next = due_at == 0 || (standby_at > 0 && standby_at < due_at) ? standby_at : due_at, left = next - now();
+		int status, wait = next == 0 ? -1 : left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 		poll(inputs, 2, wait); /* EINTR: everything is tried anyway */
 		read_messages();
 		read_signals();
-		if (process > 0 && waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid > 0) {
+		while (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid > 0) {
 			read_messages(); /* the last ones: none can follow, and its id is not used again yet */
-			if (waitpid(process, &status, 0) == process)
+			if (end.si_pid == standby)
+				end_standby(end.si_code == CLD_EXITED ? "the new process ended" : "the new process was killed");
+			if (waitpid(end.si_pid, &status, 0) == process)
 				ended(status);
+			end.si_pid = 0;
+		}
+		if (standby_at > 0 && standby_at <= now()) {
+			if (standby > 0)
+				end_standby("the new process was not ready to take over in time");
+			else
+				start_standby();
 		}
 		if (due_at == 0 || due_at > now())
 			continue;

@@ -86,7 +86,7 @@ public final class DemoMount {
                 .append(setting.optionName())
                 .append(setting.type().isFlag() ? "" : " " + value));
         shell.command(command.toString());
-        try (BucketMount mounted = BucketMount.open(plan, new StartTimes(), null, null);
+        try (BucketMount mounted = BucketMount.open(plan, new StartTimes(), null, null, null);
                 MountControl _ = new MountControl(
                         plan,
                         mounted,

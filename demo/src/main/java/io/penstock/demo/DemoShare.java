@@ -113,7 +113,7 @@ public final class DemoShare {
             shell.command("penstock mount " + DemoData.BUCKET + " " + mountPoint + " --share-listen "
                     + addresses.get(number - 1) + " --share-peers " + String.join(",", addresses)
                     + " --share-insecure");
-            nodes.add(BucketMount.open(plan, new StartTimes(), null, null));
+            nodes.add(BucketMount.open(plan, new StartTimes(), null, null, null));
         }
     }
 

@@ -80,6 +80,8 @@ public final class Native {
         @ssize_t
         long sendmsg(int socket, @intptr_t long message, int flags);
 
+        int pipe2(@intptr_t long descriptors, int flags);
+
         int socketpair(int domain, int type, int protocol, @intptr_t long descriptors);
 
         @ssize_t

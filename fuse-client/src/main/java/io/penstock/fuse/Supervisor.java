@@ -1,11 +1,18 @@
 package io.penstock.fuse;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Reader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -13,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +38,9 @@ public final class Supervisor {
     /** The name of the stored memory. */
     private static final String MEMORY = "penstock-written";
 
+    /** The variable with the descriptor of a standby's pipe. */
+    private static final String STANDBY = "PENSTOCK_STANDBY";
+
     /** SD_LISTEN_FDS_START of sd-daemon.h. */
     private static final int FIRST = 3;
 
@@ -36,8 +48,22 @@ public final class Supervisor {
     private static final int SUN_PATH = 2;
     private static final int SUN_SIZE = 110;
 
+    private static final Supervisor CURRENT =
+            new Supervisor(System.getenv(), ProcessHandle.current().pid());
+
     private final Map<String, String> environment;
     private final long pid;
+
+    /** The death for which this process has waited; null if it did not wait, or still does. */
+    private volatile @Nullable Death awaited;
+
+    /**
+     * The end of the former process.
+     *
+     * @param millis its time, on the clock of {@link System#nanoTime}
+     * @param how such as {@code signal 9}
+     */
+    private record Death(long millis, String how) {}
 
     /** @param environment of this process */
     Supervisor(Map<String, String> environment, long pid) {
@@ -47,7 +73,7 @@ public final class Supervisor {
 
     /** This process's. */
     public static Supervisor current() {
-        return new Supervisor(System.getenv(), ProcessHandle.current().pid());
+        return CURRENT;
     }
 
     /**
@@ -93,7 +119,66 @@ public final class Supervisor {
 
     /** How the last of them died, such as {@code signal 9}; empty if that is not known. */
     public String lastEnd() {
-        return environment.getOrDefault("PENSTOCK_LAST_END", "");
+        Death death = awaited;
+        return death == null ? environment.getOrDefault("PENSTOCK_LAST_END", "") : death.how;
+    }
+
+    /** The time since the former process died, if this one was its standby. */
+    public Optional<Duration> sinceDeath() {
+        Death death = awaited;
+        return death == null
+                ? Optional.empty()
+                : Optional.of(Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(System.nanoTime()) - death.millis));
+    }
+
+    /** Whether another process serves the mount, and this one is to continue when that has died. */
+    public boolean isStandby() {
+        return environment.containsKey(STANDBY) && awaited == null;
+    }
+
+    /**
+     * Reports that this process, a standby, is warm, and waits for the end of the one that serves the mount.
+     *
+     * @return false if this process is not needed and should end
+     */
+    public boolean awaitDeath() throws IOException {
+        send("X_PENSTOCK_WARM=1", -1);
+        try (BufferedReader reader = pipe(Integer.parseInt(requireNonNull(environment.get(STANDBY))))) {
+            String line = reader.readLine();
+            if (line == null) {
+                return false;
+            }
+            String[] words = line.split(" ", 2);
+            awaited = new Death(Long.parseLong(words[0]), words[1]);
+            return true;
+        }
+    }
+
+    /**
+     * Asks for a process of the installed version, which replaces this one once it is warm: this process is killed then.
+     *
+     * @return what the other process and the supervisor say; it ends when the upgrade has failed
+     */
+    public Reader upgrade() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment ends = arena.allocate(JAVA_INT, 2);
+            if (Native.C.pipe2(ends.address(), Native.O_CLOEXEC) != 0) {
+                throw new IOException("no pipe: error number " + Native.error());
+            }
+            int theirs = ends.getAtIndex(JAVA_INT, 1);
+            Reader reader = pipe(ends.getAtIndex(JAVA_INT, 0));
+            send("X_PENSTOCK_UPGRADE=1", theirs);
+            Native.C.close(theirs);
+            return reader;
+        }
+    }
+
+    private static BufferedReader pipe(int descriptor) throws IOException {
+        try {
+            return Files.newBufferedReader(Path.of("/dev/fd", Integer.toString(descriptor)), ISO_8859_1);
+        } finally {
+            Native.C.close(descriptor);
+        }
     }
 
     /**
@@ -119,9 +204,13 @@ public final class Supervisor {
         send("FDSTOREREMOVE=1\nFDNAME=" + MEMORY, -1);
     }
 
-    /** The mount can be used. */
-    public void ready() {
-        send("READY=1", -1);
+    /**
+     * The mount can be used.
+     *
+     * @param standby whether a standby is to wait for the end of this process
+     */
+    public void ready(boolean standby) {
+        send("READY=1\nX_PENSTOCK_STANDBY=" + (standby ? 1 : 0), -1);
     }
 
     /** This process is about to end because it was told to, or the mount has ended. It needs no successor. */

@@ -100,16 +100,22 @@ public final class BucketMount implements AutoCloseable {
      *
      * @param access receives each call; null for none
      * @param tables see {@link KernelBinding#mount}
+     * @param connected the store, if {@link #connect} was called before; closed with the mount
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
-    public static BucketMount open(MountPlan plan, StartTimes times, @Nullable AccessLog access, @Nullable Path tables)
+    public static BucketMount open(
+            MountPlan plan,
+            StartTimes times,
+            @Nullable AccessLog access,
+            @Nullable Path tables,
+            @Nullable S3ObjectStore connected)
             throws MountException, IOException, ObjectStoreException, InterruptedException {
         Preflight.check(plan.mount());
         ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
         Deque<Runnable> closers = new ArrayDeque<>();
         try {
-            S3ObjectStore store = connect(plan);
+            S3ObjectStore store = connected == null ? connect(plan) : connected;
             closers.push(store::close);
             times.done("bucket");
             PageCache cache = PageCache.open(cacheConfig(plan));
@@ -195,8 +201,7 @@ public final class BucketMount implements AutoCloseable {
     }
 
     /** A process that continues a mount waits for its store, and programs with it: they must not lose the mount. */
-    private static S3ObjectStore connect(MountPlan plan)
-            throws ObjectStoreException, MountException, InterruptedException {
+    static S3ObjectStore connect(MountPlan plan) throws ObjectStoreException, MountException, InterruptedException {
         Path device = Supervisor.current().inheritedDevice().orElse(null);
         while (true) {
             try {

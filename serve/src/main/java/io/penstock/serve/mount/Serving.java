@@ -10,6 +10,7 @@ import io.penstock.fuse.MountException;
 import io.penstock.fuse.Supervisor;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.s3.S3ObjectStore;
 import io.penstock.serve.log.AccessLog;
 import io.penstock.serve.log.Logging;
 import io.penstock.serve.metrics.Metrics;
@@ -35,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -77,6 +79,9 @@ public final class Serving {
     private final Supervisor supervisor = Supervisor.current();
     private final StartTimes times = new StartTimes();
 
+    /** Of a process that was a standby. */
+    private @Nullable S3ObjectStore connected;
+
     /**
      * @param source reads the settings, and reads them again for a reload
      * @param verbose whether to tell the user that it is mounted
@@ -96,6 +101,13 @@ public final class Serving {
     /** Mounts, reports that, and serves until unmounted. */
     public void run() throws MountException, RefusedException, InterruptedException {
         try {
+            if (supervisor.isStandby()) {
+                Optional<Serving> continuing = standBy();
+                if (continuing.isPresent()) {
+                    continuing.get().run();
+                }
+                return;
+            }
             mountAndServe();
         } catch (MountException | RefusedException e) {
             if (supervisor.inheritedDevice().isPresent()) {
@@ -106,6 +118,35 @@ public final class Serving {
                 supervisor.stopping(); // a successor would be refused too
             }
             throw e;
+        }
+    }
+
+    /**
+     * Does what can be done while another process serves the mount, and waits for its end. Nothing is locked or logged
+     * until then.
+     *
+     * @return what serves the mount now: with the current settings; empty if this process is not needed
+     */
+    private Optional<Serving> standBy() throws MountException, RefusedException, InterruptedException {
+        try {
+            connected = BucketMount.connect(plan);
+            times.done("standby");
+            if (!supervisor.awaitDeath()) {
+                return Optional.empty();
+            }
+            times.done("waited");
+            Configuration now = source.read();
+            if (Settings.ALL.stream()
+                    .allMatch(setting -> now.written(setting).equals(configuration.written(setting)))) {
+                return Optional.of(this);
+            }
+            connected.close();
+            return Optional.of(new Serving(plan.target(), mountPoint, source, verbose));
+        } catch (ObjectStoreException | IOException e) {
+            throw new RefusedException(String.valueOf(e.getMessage()));
+        } catch (ConfigurationException e) {
+            log.warn("The settings of this mount were changed, and are wrong; they are ignored: {}", e.problems());
+            return Optional.of(this);
         }
     }
 
@@ -212,7 +253,7 @@ public final class Serving {
 
     private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
         try {
-            return BucketMount.open(plan, times, access, RunningMount.tables(Host.current()));
+            return BucketMount.open(plan, times, access, RunningMount.tables(Host.current()), connected);
         } catch (ObjectStoreException e) {
             // Names the certificates' file only if certificates are the problem.
             boolean ofCertificates = String.valueOf(e.getMessage()).contains(Settings.CA_FILE.key());
@@ -278,6 +319,9 @@ public final class Serving {
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
+            supervisor
+                    .sinceDeath()
+                    .ifPresent(pause -> log.info("No process served this mount for {} ms", pause.toMillis()));
             tellReady(running, bucket);
             configuration
                     .find(Settings.WARM_PATHS)
@@ -347,7 +391,7 @@ public final class Serving {
         if (verbose) {
             news.forEach(System.out::println);
         }
-        supervisor.ready();
+        supervisor.ready(configuration.get(Settings.STANDBY));
         if (Launcher.waits()) {
             Launcher.ready();
         } else {
