@@ -57,6 +57,7 @@ public final class Main {
             BenchCommand.class,
             SetCommand.class,
             ReloadCommand.class,
+            UpgradeCommand.class,
             WarmCommand.class,
             UnpinCommand.class,
             EvictCommand.class,

@@ -23,6 +23,7 @@ final class TrainCommandsCommand implements Callable<Integer> {
             List.of("set", "{}", "readahead.concurrency=32"),
             List.of("reload", "{}"),
             List.of("sync", "{}"),
+            List.of("upgrade", "{}/not-mounted"),
             List.of("share", "status", "{}"),
             List.of("config", "show", "train"),
             List.of("umount", "{}/not-mounted"));

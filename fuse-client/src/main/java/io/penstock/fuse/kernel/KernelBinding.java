@@ -10,6 +10,7 @@ import io.penstock.fuse.Native;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.Supervisor;
 import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.table.KernelTable;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,20 @@ public final class KernelBinding {
                 options,
                 observer,
                 Survival.start(Supervisor.current(), tables, memory));
+    }
+
+    /**
+     * Checks that this process, a standby, could continue the mount now, although another process serves it.
+     *
+     * @param tables as for {@link #mount}
+     * @throws MountException if it could not, as when that process is of another version
+     */
+    public static void checkTable(MountOptions options, Path tables) throws MountException {
+        Integer device = InheritedDevice.descriptor(options.mountPoint());
+        if (device == null) {
+            throw new MountException("The former process has left no device.");
+        }
+        Survival.check(KernelTable.file(tables, InheritedDevice.mount(device).device()));
     }
 
     /**

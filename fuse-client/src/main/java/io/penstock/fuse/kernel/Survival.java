@@ -152,6 +152,20 @@ sealed interface Survival {
                 : (_, kernel, _) -> resume(supervisor, KernelTable.file(tables, kernel.device()), kernel);
     }
 
+    /** Reads a table to which another process writes. Its next part may be in the making, so it is tried twice. */
+    static void check(Path file) throws MountException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                var _ = TableState.read(file);
+                return;
+            } catch (IOException e) {
+                if (attempt == 2) {
+                    throw new MountException("The mount cannot be continued: " + e.getMessage(), e);
+                }
+            }
+        }
+    }
+
     private static Begun begin(
             Supervisor supervisor,
             Path tables,

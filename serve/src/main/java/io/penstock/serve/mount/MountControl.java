@@ -1,6 +1,7 @@
 package io.penstock.serve.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.fuse.Supervisor;
 import io.penstock.serve.control.ControlCommand;
 import io.penstock.serve.control.ControlServer;
 import io.penstock.serve.log.Logging;
@@ -35,6 +36,11 @@ public final class MountControl implements AutoCloseable {
     private final LiveStatistics statistics;
     private final CacheCommands cache;
     private final StateFile state;
+    private final Upgrade upgrade;
+
+    /** For how long no process served the mount before this one; -1 if that is not known. */
+    private final long pauseMillis =
+            Supervisor.current().sinceDeath().map(Duration::toMillis).orElse(-1L);
 
     /** Null if it cannot listen; the mount serves anyway. */
     private final @Nullable ControlServer server;
@@ -71,6 +77,7 @@ public final class MountControl implements AutoCloseable {
         this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
         this.cache = new CacheCommands(bucket.modules(), bucket.jobs(), running.mountPoint());
         this.state = new StateFile(running, configuration.host());
+        this.upgrade = new Upgrade(running.mountPoint(), bucket.mount().description());
         this.server = listen(configuration);
     }
 
@@ -94,7 +101,9 @@ public final class MountControl implements AutoCloseable {
                 "reload",
                 _ -> configuration.reload(),
                 "sync",
-                this::sync));
+                this::sync,
+                "upgrade",
+                arguments -> upgrade.run(arguments, pauseMillis)));
         commands.putAll(cache.byName());
         return commands;
     }
@@ -120,6 +129,10 @@ public final class MountControl implements AutoCloseable {
     private void adjust(Configuration next) {
         bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next), next.get(ShareSettings.BANDWIDTH));
         Logging.setLevel(next.get(Settings.LOG_LEVEL, LogLevel.class));
+    }
+
+    long pauseMillis() {
+        return pauseMillis;
     }
 
     RunningMount running() {

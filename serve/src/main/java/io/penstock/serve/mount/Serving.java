@@ -8,6 +8,7 @@ import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Supervisor;
+import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.s3.S3ObjectStore;
@@ -129,6 +130,7 @@ public final class Serving {
      */
     private Optional<Serving> standBy() throws MountException, RefusedException, InterruptedException {
         try {
+            KernelBinding.checkTable(plan.mount(), RunningMount.tables(Host.current()));
             connected = BucketMount.connect(plan);
             times.done("standby");
             if (!supervisor.awaitDeath()) {
@@ -319,9 +321,9 @@ public final class Serving {
             times.done("ready");
             log.info("{} is mounted on {}", running.source(), running.mountPoint());
             log.debug("Ready after {}", times);
-            supervisor
-                    .sinceDeath()
-                    .ifPresent(pause -> log.info("No process served this mount for {} ms", pause.toMillis()));
+            if (control.pauseMillis() >= 0) {
+                log.info("No process served this mount for {} ms", control.pauseMillis());
+            }
             tellReady(running, bucket);
             configuration
                     .find(Settings.WARM_PATHS)
