@@ -475,6 +475,7 @@ int main(int argc, char **argv)
 	for (;;) {
 		struct pollfd inputs[] = {{notify, POLLIN, 0}, {signals, POLLIN, 0}};
 		siginfo_t end = {.si_pid = 0};
+		char why[64];
 		long long next = due_at == 0 || (standby_at > 0 && standby_at < due_at) ? standby_at : due_at, left = next - now();
 		int status, wait = next == 0 ? -1 : left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 		poll(inputs, 2, wait); /* EINTR: everything is tried anyway */
@@ -482,8 +483,11 @@ int main(int argc, char **argv)
 		read_signals();
 		while (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid > 0) {
 			read_messages(); /* the last ones: none can follow, and its id is not used again yet */
-			if (end.si_pid == standby)
-				end_standby(end.si_code == CLD_EXITED ? "the new process ended" : "the new process was killed");
+			if (end.si_pid == standby) {
+				snprintf(why, sizeof why, end.si_code == CLD_EXITED ? "the new process ended (exit status %d)" :
+				         "the new process ended (signal %d)", end.si_status);
+				end_standby(why);
+			}
 			if (waitpid(end.si_pid, &status, 0) == process)
 				ended(status);
 			end.si_pid = 0;

@@ -44,7 +44,11 @@ final class SupervisorIT {
     static void compile() throws IOException {
         Path here = Path.of("").toAbsolutePath();
         assumeTrue(Program.shell(here, "type -P cc").exit() == 0, "no cc: bin/penstock builds no supervisor either");
-        Program.shell(here, COMPILE + "-o \"$1\"/plain && " + COMPILE + "-DSTEADY_MILLIS=0 -o \"$1\"/steady", programs)
+        Program.shell(
+                        here,
+                        COMPILE + "-o \"$1\"/plain && " + COMPILE + "-DSTEADY_MILLIS=0 -o \"$1\"/steady && " + COMPILE
+                                + "-g -DSTANDBY_MILLIS=1 -DSTEADY_MILLIS=0 -DUPGRADE_MILLIS=500 -o \"$1\"/standby",
+                        programs)
                 .orThrow();
         // Not each compiler comes with the libraries for this.
         Program.shell(
@@ -89,7 +93,11 @@ final class SupervisorIT {
     }
 
     private Process start(String script) throws Exception {
-        Process supervisor = new ProcessBuilder(command("checked", script))
+        return start("checked", script);
+    }
+
+    private Process start(String program, String script) throws Exception {
+        Process supervisor = new ProcessBuilder(command(program, script))
                 .redirectErrorStream(true)
                 .redirectOutput(scratch.resolve("out").toFile())
                 .start();
@@ -409,6 +417,177 @@ final class SupervisorIT {
         assertThat(supervisor.isAlive()).isTrue();
         Files.createFile(scratch.resolve("log"));
         assertThat(end(supervisor)).isZero();
+    }
+
+    /** Of a standby that is warm, and of one that is not yet. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void standby_afterKill_becomesTheProcess(boolean isWarm) throws Exception {
+        int status = run(List.of(), "standby", """
+            if RESTARTS == 0:
+                store('memory', os.memfd_create('m'))
+                notify('READY=1\\nX_PENSTOCK_STANDBY=1')
+                await_said('warm')
+                die()
+            say('%%s, %%d, %%s' %% (is_standby(), RESTARTS, sorted(stored())))
+            say('warm')
+            if %s:
+                notify('X_PENSTOCK_WARM=1')
+            millis, end_of_former = turn()
+            say(end_of_former)
+            say(0 <= time.monotonic() * 1000 - millis < 10000)
+            say([name for name in os.environ if name.startswith('PENSTOCK_LAST')])
+            notify('READY=1\\nX_PENSTOCK_STANDBY=0')
+            end(7)
+            """.formatted(isWarm ? "True" : "False"));
+
+        assertThat(said()).containsExactly("True, 1, ['memory']", "warm", "signal 9", "True", "[]");
+        assertThat(status).isEqualTo(7);
+    }
+
+    @Test
+    void standby_thatDies_isReplacedAndDoesNotHarmTheProcess() throws Exception {
+        int status = run(List.of(), "standby", """
+            if is_standby():
+                say('standby')
+                if len(said('standby')) < 3:
+                    os._exit(3) if len(said('standby')) == 1 else die()
+                notify('X_PENSTOCK_WARM=1')
+                say('warm')
+                turn()
+                say('%d, %s' % (RESTARTS, os.environ['PENSTOCK_STANDBY']))
+                end(0)
+            store('x', 0)
+            notify('READY=1\\nX_PENSTOCK_STANDBY=1')
+            await_said('warm')
+            say('serves')
+            die()
+            """);
+
+        assertThat(said()).containsExactly("standby", "standby", "standby", "warm", "serves", "1, 4");
+        assertThat(status).isZero();
+    }
+
+    /** It dies before it is ready, after which a process is started as without a standby. */
+    @Test
+    void standby_thatDiesAfterItsTurn_isSucceeded() throws Exception {
+        int status = run(List.of(), "standby", """
+            if is_standby():
+                say('warm')
+                turn()
+                die()
+            if RESTARTS == 2:
+                say(LAST_END)
+                end(0)
+            store('x', 0)
+            notify('READY=1\\nX_PENSTOCK_STANDBY=1')
+            await_said('warm')
+            os._exit(5)
+            """);
+
+        assertThat(said()).containsExactly("warm", "signal 9");
+        assertThat(status).isZero();
+    }
+
+    /** Neither by SIGTERM, nor when the mount ends by itself, nor when the files change. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "os.kill(os.getppid(), signal.SIGTERM)",
+                "notify('STOPPING=1')",
+                "notify('FDSTOREREMOVE=1\nFDNAME=x')"
+            })
+    void standby_ofAMountThatEnds_isEnded(String cause) throws Exception {
+        int status = run(List.of(), "standby", """
+            if is_standby():
+                say(os.getpid())
+                turn()
+                say('continues')
+            signal.signal(signal.SIGTERM, lambda *_: None)
+            store('x', 0)
+            notify('READY=1\\nX_PENSTOCK_STANDBY=1')
+            while not said(''):
+                time.sleep(0.01)
+            notify('X_PENSTOCK_STANDBY=0')
+            %s
+            while os.path.exists('/proc/%%s' %% said('')[0]):
+                time.sleep(0.01)
+            os._exit(6)
+            """.formatted(cause));
+
+        assertThat(said()).hasSize(1);
+        assertThat(status).isEqualTo(6);
+    }
+
+    @Test
+    void standby_ofAKilledSupervisor_ends() throws Exception {
+        Process supervisor = start("standby", """
+            if is_standby():
+                notify('X_PENSTOCK_WARM=1')
+                signal.signal(signal.SIGTERM, lambda *_: None)
+                say('ready')
+                turn()
+            signal.signal(signal.SIGTERM, lambda *_: None)
+            store('x', 0)
+            notify('READY=1\\nX_PENSTOCK_STANDBY=1')
+            time.sleep(100)
+            """);
+        supervisor.destroyForcibly();
+
+        Await.until("the standby has seen the end of its pipe", () -> said().contains("not needed"));
+    }
+
+    @Test
+    void upgrade_warmProcess_replacesTheOther() throws Exception {
+        int status = run(List.of(), "plain", """
+            if RESTARTS == 0:
+                store('x', 0)
+                notify('READY=1')
+                ours, theirs = os.pipe()
+                notify('X_PENSTOCK_UPGRADE=1', theirs)
+                time.sleep(100)
+            say('standby %s' % is_standby())
+            notify('X_PENSTOCK_WARM=1')
+            say(turn()[1])
+            notify('READY=1')
+            end(4)
+            """);
+
+        assertThat(said()).containsExactly("standby True", "upgrade");
+        assertThat(status).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = ':', textBlock = """
+        time.sleep(100) : the new process was not ready to take over in time
+        os.write(2, b'why\n'); os._exit(3) : why\nthe new process ended (exit status 3)
+        die() : the new process ended (signal 9)
+        """)
+    void upgrade_processThatDoesNotGetWarm_changesNothing(String standby, String why) throws Exception {
+        int status = run(List.of(), "standby", """
+            if is_standby():
+                %s
+            store('x', 0)
+            notify('READY=1')
+            for attempt in range(2):
+                ours, theirs = os.pipe()
+                notify('X_PENSTOCK_UPGRADE=1', theirs)
+                os.close(theirs)
+                if attempt == 0:
+                    second, theirs = os.pipe()
+                    notify('X_PENSTOCK_UPGRADE=1', theirs)
+                    os.close(theirs)
+                    say(os.read(second, 999))
+                said_by_both = b''
+                while part := os.read(ours, 999):
+                    said_by_both += part
+                say(said_by_both)
+            end(0)
+            """.formatted(standby));
+
+        assertThat(said())
+                .containsExactly("b'another upgrade is in progress\\n'", "b'" + why + "\\n'", "b'" + why + "\\n'");
+        assertThat(status).isZero();
     }
 
     @Test

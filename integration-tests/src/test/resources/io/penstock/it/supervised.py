@@ -2,12 +2,41 @@
 import _socket, os, signal, struct, sys, time
 
 RESTARTS = int(os.environ['PENSTOCK_RESTARTS'])
-LAST_END = os.environ['PENSTOCK_LAST_END']
+LAST_END = os.environ.get('PENSTOCK_LAST_END')  # a standby has none
 
 
 def say(text):
     with open(sys.argv[1], 'a') as log:
         print(text, file=log)
+
+
+def said(beginning):
+    """The lines said so far that begin so."""
+    try:
+        with open(sys.argv[1]) as log:
+            return [line[:-1] for line in log if line.startswith(beginning) and line.endswith('\n')]
+    except FileNotFoundError:
+        return []
+
+
+def await_said(line):
+    while line not in said(line):
+        time.sleep(0.01)
+
+
+def is_standby():
+    return 'PENSTOCK_STANDBY' in os.environ
+
+
+def turn():
+    """Waits for the end of the process. Returns its time in milliseconds, and how it ended."""
+    with open(int(os.environ['PENSTOCK_STANDBY'])) as pipe:
+        line = pipe.readline()
+    if not line:
+        say('not needed')
+        os._exit(0)
+    millis, how = line[:-1].split(' ', 1)
+    return int(millis), how
 
 
 def notify(text, *descriptors):

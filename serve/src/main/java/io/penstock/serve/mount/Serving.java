@@ -34,6 +34,7 @@ import io.penstock.settings.process.StartTimes;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,6 +68,9 @@ public final class Serving {
             Settings.TLS,
             Settings.PROFILE,
             Settings.ANONYMOUS);
+
+    /** The time for the JIT compilers of a standby, which would slow down the first requests. */
+    private static final Duration SETTLING = Duration.ofSeconds(1);
 
     private final Configuration configuration;
     private final LiveConfiguration.Source source;
@@ -133,6 +137,7 @@ public final class Serving {
             KernelBinding.checkTable(plan.mount(), RunningMount.tables(Host.current()));
             connected = BucketMount.connect(plan);
             times.done("standby");
+            Thread.sleep(SETTLING);
             if (!supervisor.awaitDeath()) {
                 return Optional.empty();
             }
