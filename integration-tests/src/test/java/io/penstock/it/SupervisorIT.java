@@ -495,7 +495,7 @@ final class SupervisorIT {
             strings = {
                 "os.kill(os.getppid(), signal.SIGTERM)",
                 "notify('STOPPING=1')",
-                "notify('FDSTOREREMOVE=1\nFDNAME=x')"
+                "notify('FDSTOREREMOVE=1\\nFDNAME=x')"
             })
     void standby_ofAMountThatEnds_isEnded(String cause) throws Exception {
         int status = run(List.of(), "standby", """
@@ -558,9 +558,9 @@ final class SupervisorIT {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ':', textBlock = """
+    @CsvSource(delimiter = ':', quoteCharacter = '"', textBlock = """
         time.sleep(100) : the new process was not ready to take over in time
-        os.write(2, b'why\n'); os._exit(3) : why\nthe new process ended (exit status 3)
+        os.write(2, b'why, '); os._exit(3) : why, the new process ended (exit status 3)
         die() : the new process ended (signal 9)
         """)
     void upgrade_processThatDoesNotGetWarm_changesNothing(String standby, String why) throws Exception {

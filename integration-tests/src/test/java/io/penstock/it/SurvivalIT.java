@@ -50,7 +50,10 @@ final class SurvivalIT {
 
     private static final String WRITABLE = "metadata.ttl=500ms";
 
-    private static final Duration LONG = Duration.ofMinutes(40);
+    /** In a night. */
+    private static final int UPGRADES = 1_000;
+
+    private static final Duration LONG = Duration.ofHours(4);
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
     /** Before Linux 6.9, a kernel does not send requests again. */
@@ -80,7 +83,10 @@ final class SurvivalIT {
         if (Program.shell(here, "type -P cc").exit() != 0) {
             skip("cc not found");
         }
-        Program.shell(here, SupervisorIT.COMPILE + "-DSTEADY_MILLIS=0 -o \"$1\"/supervisor", programs)
+        Program.shell(
+                        here,
+                        SupervisorIT.COMPILE + "-DSTEADY_MILLIS=0 -DSTANDBY_MILLIS=100 -o \"$1\"/supervisor",
+                        programs)
                 .orThrow();
     }
 
@@ -212,6 +218,9 @@ final class SurvivalIT {
                 how,
                 Boolean.toString(!mount.log().contains("no passthrough"))));
         command.addAll(List.of(writes));
+        if (!ROOT) {
+            command.addAll(0, List.of("env", "XDG_RUNTIME_DIR=" + scratch));
+        }
         Program.Result result = Program.run(scratch, LONG, command);
         assertThat(result.out()).as(mount.log()).startsWith("ok: ");
         System.out.print(result.out());
@@ -238,6 +247,34 @@ final class SurvivalIT {
         fill(expected);
         try (MountedBucket mount = mount(SERVER, WRITABLE)) {
             load(mount, expected, TestTier.choose("penstock.crash.rounds", 8, 60), "once", "writes");
+        }
+    }
+
+    @Test
+    void killsAndStandby_underWriters_areNotNoticed() throws Exception {
+        Path expected = scratch.resolve("expected");
+        fill(expected);
+        try (MountedBucket mount = mount(SERVER, WRITABLE + ",fuse.standby=true")) {
+            load(mount, expected, TestTier.choose("penstock.crash.rounds", 1, 20), "standby", "writes");
+        }
+    }
+
+    /** Each takes some seconds, most of them of the new process. */
+    @Test
+    @Timeout(4 * 3600)
+    void upgrades_underWriters_areNotNoticed() throws Exception {
+        Path expected = scratch.resolve("expected");
+        fill(expected);
+        String penstock = MountedBucket.penstock().getFirst();
+        try (MountedBucket mount = mount(SERVER, WRITABLE)) {
+            int first = TestTier.choose(1, 20);
+            load(mount, expected, first, "upgrade=" + penstock, "writes");
+            assertThat(mount.log()).contains("has ended (upgrade)");
+            int files = descriptors(mount.process().pid());
+            int memory = residentKib(mount.process().pid());
+            load(mount, expected, TestTier.choose(1, UPGRADES), "upgrade=" + penstock, "writes");
+            assertThat(descriptors(mount.process().pid())).isEqualTo(files);
+            assertThat(residentKib(mount.process().pid())).isLessThanOrEqualTo(memory + SPARE_KIB);
         }
     }
 

@@ -1,12 +1,13 @@
 """Programs on a mount whose server is killed again and again. No call may fail, and all bytes are compared.
 
-    python3 survival.py MOUNT EXPECTED SUPERVISOR KILLS once|again PASSTHROUGH [WRITES]
+    python3 survival.py MOUNT EXPECTED SUPERVISOR KILLS once|again|standby|upgrade=PENSTOCK PASSTHROUGH [WRITES]
 
 EXPECTED is a folder with the files of the mount: big, mapped, through, small/* and listed/*. SUPERVISOR is the process id of the
-server's parent. With "again" each successor is killed three times before it is ready. PASSTHROUGH: whether the kernel
+server's parent. With "again" each successor is killed three times before it is ready, with "standby" the server once it
+has a standby, which continues; with "upgrade" the program PENSTOCK replaces it. PASSTHROUGH: whether the kernel
 can read the file through itself. With WRITES the programs are those of survival_writes.py, too. Prints what was wrong, or a line that begins with "ok".
 """
-import fcntl, mmap, os, random, signal, sys, time, traceback
+import fcntl, mmap, os, random, signal, subprocess, sys, time, traceback
 
 mount, expected, supervisor, kills, how = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
 passthrough = sys.argv[6] == 'true'
@@ -223,14 +224,32 @@ def state_of(pid):
     return stat_of(pid)[0]
 
 
+def started(pid):
+    """When it was started, in ticks."""
+    try:
+        with open('/proc/%d/stat' % pid) as stat:
+            return int(stat.read().rsplit(')', 1)[1].split()[19])
+    except OSError:
+        return 0
+
+
+def living(former=0):
+    """The process ids of the server and of its standby, which is younger."""
+    found = []
+    for pid in (int(name) for name in os.listdir('/proc') if name.isdigit()):
+        state, parent = stat_of(pid)
+        if parent == supervisor and state not in 'ZX' and pid != former:
+            found.append(pid)
+    return sorted(found, key=lambda pid: (started(pid), pid))
+
+
 def server(former=0):
-    """The process id of the one that lives."""
+    """The process id of the one that serves."""
     deadline = time.monotonic() + LIMIT
     while time.monotonic() < deadline:
-        for pid in (int(name) for name in os.listdir('/proc') if name.isdigit()):
-            state, parent = stat_of(pid)
-            if parent == supervisor and state not in 'ZX' and pid != former:
-                return pid
+        found = living(former)
+        if found:
+            return found[0]
         check(state_of(supervisor) not in ('gone', 'Z'), 'the supervisor has ended')
         time.sleep(0.001)
     check(False, 'no successor')
@@ -248,6 +267,23 @@ def has(pid, file, text):
             return text in lines.read()
     except OSError:
         return False
+
+
+def await_standby():
+    """One that is warm and only waits."""
+    deadline = time.monotonic() + LIMIT
+    while not any(has(pid, 'comm', 'java') and has(pid, 'environ', 'PENSTOCK_STANDBY') and is_idle(pid)
+                  for pid in living()[1:]):
+        check(time.monotonic() < deadline, 'no standby')
+
+
+def is_idle(pid):
+    def used():
+        with open('/proc/%d/stat' % pid) as stat:
+            return stat.read().rsplit(')', 1)[1].split()[11:13]
+    before = used()
+    time.sleep(0.5)
+    return has(pid, 'comm', 'java') and used() == before
 
 
 def kill_successors(former):
@@ -326,8 +362,16 @@ try:
     programs.append(Program(len(bodies), lock_what_is_locked))
     for _ in range(kills):
         before = {program: program.operations() for program in programs}
+        if how == 'standby':
+            await_standby()
         pid = server()
-        kill(pid)
+        if how.startswith('upgrade='):
+            done = subprocess.run([how.split('=', 1)[1], 'upgrade', mount], capture_output=True, text=True)
+            check(done.returncode == 0, done.stderr + done.stdout)
+            numbers[KILLS] += 1
+            check(server() != pid, 'not upgraded')
+        else:
+            kill(pid)
         if how == 'again':
             kill_successors(pid)
         await_all(programs, lambda program: is_ready(program, before[program]), 'kill %d' % numbers[KILLS])
