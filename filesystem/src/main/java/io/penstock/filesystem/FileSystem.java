@@ -163,7 +163,10 @@ public final class FileSystem implements AutoCloseable {
         for (Inherited.Node node : inherited.nodes()) {
             if (node.lookups() > 0) {
                 Place place = new Place(places.parent(node), node.name());
-                inodes.inherit(node.number(), place, node.hasName(), node.isDirectory(), node.lookups());
+                Inode inode = inodes.inherit(node.number(), place, node.hasName(), node.isDirectory(), node.lookups());
+                if (!node.isDirectory()) {
+                    shared.kernel().inherited(inode);
+                }
             }
         }
         inodes.startAfter(inherited.lastNode());

@@ -64,7 +64,7 @@ public final class InodeTable {
      *
      * @param hasName whether the place is still its own
      */
-    public void inherit(long number, Place place, boolean hasName, boolean isDirectory, long references) {
+    public Inode inherit(long number, Place place, boolean hasName, boolean isDirectory, long references) {
         Directory directory = isDirectory ? place.parent().child(place.name()) : null;
         Inode inode = new Inode(number, hasName ? place : null, directory);
         inode.references = references;
@@ -72,6 +72,7 @@ public final class InodeTable {
         if (hasName) {
             byPlace.put(place, inode);
         }
+        return inode;
     }
 
     /** New inodes get numbers above this one. */

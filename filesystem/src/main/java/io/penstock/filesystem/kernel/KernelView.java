@@ -105,7 +105,7 @@ public final class KernelView {
         } else if (keepsSizes || (isOpen(state) && kernels.goByInode())) {
             return Fit.ANOTHER;
         }
-        return !kernels.goByInode() ? Fit.SAME : state == null ? Fit.UNKNOWN : Fit.OUTDATED;
+        return !kernels.goByInode() ? Fit.SAME : Shown.INHERITED.equals(state) ? Fit.UNKNOWN : Fit.OUTDATED;
     }
 
     /** Whether new content at its name needs another inode, as this one is being read, or the kernel keeps its size. */
@@ -129,6 +129,11 @@ public final class KernelView {
     /** The id of the cache file that the kernel reads directly under this inode: 0 if there is none. */
     public int backing(Inode inode) {
         return known(inode) instanceof PassedThrough passed ? passed.file().id() : 0;
+    }
+
+    /** A former process has shown a version of this file. */
+    public void inherited(Inode inode) {
+        change(inode, state -> state == null ? Shown.INHERITED : state);
     }
 
     // ---- lookups
@@ -268,6 +273,8 @@ public final class KernelView {
         Known state = known(inode);
         if (state == null || (state instanceof Cached cached && cached.content() instanceof Written)) {
             return false;
+        } else if (Shown.INHERITED.equals(state) && answer instanceof FileEntry) {
+            return false; // its next open makes the kernel ask
         }
         return switch (answer) {
             case Absent _ -> true;

@@ -21,6 +21,9 @@ sealed interface Known extends KernelState {
     record Shown(long fingerprint) implements Known {
         static final Shown DIRECTORY = new Shown(0);
 
+        /** The attributes of some version, by a former process. */
+        static final Shown INHERITED = new Shown(1);
+
         @Override
         public boolean isOf(KernelContent other) {
             return other instanceof Version version && fingerprint == version.fingerprint();
