@@ -66,12 +66,13 @@ public final class Demo {
             DemoData data = DemoData.store(server);
             shell.say(DemoData.SAMPLES + " small samples in " + DemoData.CLASSES + " folders, a shard of "
                     + (DemoData.SHARD_SIZE >> 20) + " MiB and a model of " + (DemoData.MODEL_SIZE >> 20) + " MiB.");
-            return mount.show(
+            boolean good = mount.show(
                     DemoData.BUCKET,
                     server.endpoint(),
                     Map.of(Settings.CA_FILE, certificate.caFile().toString()),
                     () -> {},
                     bucket -> new Demo(shell, data, bucket, server).run());
+            return good && new DemoKill(folder, shell, server, certificate.caFile()).run();
         }
     }
 

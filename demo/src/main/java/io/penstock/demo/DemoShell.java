@@ -46,6 +46,11 @@ final class DemoShell {
         this.out = out;
     }
 
+    /** The same for programs that run in another folder. */
+    DemoShell in(Path other) {
+        return new DemoShell(other, out);
+    }
+
     void title(String text) {
         out.println();
         out.println(Ansi.AUTO.string("@|bold,cyan " + text + "|@"));

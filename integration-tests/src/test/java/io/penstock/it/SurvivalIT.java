@@ -427,6 +427,39 @@ final class SurvivalIT {
         }
     }
 
+    /** As if the request were what each process dies of. */
+    @Tag("long")
+    @Test
+    void kills_whileOneRequestIsServed_failOnlyThat() throws Exception {
+        TestData stuck = bucket.put(TestData.of("stuck", 3L * MIB));
+        TestData other = bucket.put(TestData.of("other", 3L * MIB));
+        try (S3Front front = new S3Front(SERVER);
+                MountedBucket mount = mount(front.fronted(), OPTIONS)) {
+            front.treat(request -> request.isRead() && request.isOf(bucket.name(), stuck.name())
+                    ? Treatment.KEEP_SILENT
+                    : Treatment.PASS);
+            Process reader = new ProcessBuilder(
+                            "cat", mount.path().resolve(stuck.name()).toString())
+                    .redirectErrorStream(true)
+                    .start();
+            for (int kills = 0; reader.isAlive() && kills < 20; kills++) {
+                ProcessHandle server = serving(mount);
+                Await.until("it is ready", () -> isServing(mount, other));
+                server.destroyForcibly();
+            }
+            assertThat(reader.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(new String(reader.getInputStream().readAllBytes(), UTF_8))
+                    .contains("Input/output error");
+            assertThat(isServing(mount, other)).isTrue();
+        }
+    }
+
+    private boolean isServing(MountedBucket mount, TestData data) throws Exception {
+        return Program.shell(mount.path(), "timeout 60 cat \"$1\" | cksum", data.name())
+                        .exit()
+                == 0;
+    }
+
     @Test
     void penstockUmount_afterAKill_leavesNothing() throws Exception {
         bucket.put(BIG);

@@ -45,6 +45,7 @@ public final class KernelTable implements AutoCloseable {
     static final byte REMOVED = 10;
     static final byte MOVED = 11;
     static final byte CHANGED = 12;
+    static final byte TRIED = 13;
 
     // Bits of a node's record.
     static final byte IS_DIRECTORY = 1;
@@ -296,6 +297,11 @@ public final class KernelTable implements AutoCloseable {
             to.putLong(name.offset).putLong(name.node).put((byte) (name.isDirectory ? 1 : 0));
             to.putInt(name.name.length).put(name.name);
         }
+    }
+
+    /** A request that was sent again is about to be served again. */
+    public void tried(long unique) {
+        add(FIXED, to -> to.put(TRIED).putLong(unique));
     }
 
     /** The file that will replace this one. */

@@ -48,6 +48,7 @@ public final class TableState {
 
     private final Map<Long, OpenDirectory> directories = new TreeMap<>();
     private final Map<Long, List<Effect>> effects = new HashMap<>();
+    private final Map<Long, Integer> tries = new HashMap<>();
     private final Deque<Long> requests = new ArrayDeque<>();
     private long lastHandle;
     private long end;
@@ -101,6 +102,11 @@ public final class TableState {
         return effects;
     }
 
+    /** How often former processes have served requests that were sent again, by the requests' numbers. */
+    public Map<Long, Integer> tries() {
+        return tries;
+    }
+
     private void apply(Path file, ByteBuffer record) throws DamagedLogException {
         byte kind = record.get();
         switch (kind) {
@@ -144,6 +150,7 @@ public final class TableState {
             case KernelTable.RELEASED -> release(record.getLong());
             case KernelTable.TAKEN_BACK -> takeBack(record.getLong(), record.getLong(), record.getLong());
             case KernelTable.LISTED -> listed(record);
+            case KernelTable.TRIED -> tries.merge(record.getLong(), 1, Integer::sum);
             case KernelTable.LAST -> {
                 inodes.startAfter(record.getLong());
                 lastHandle = Math.max(lastHandle, record.getLong());

@@ -111,6 +111,16 @@ final class KernelTableTest {
         table.close();
     }
 
+    @Test
+    void tried_byEachProcess_isCounted() throws Exception {
+        KernelTable table = create(1 << 20);
+        table.tried(8);
+        table.tried(8);
+        table.tried(10);
+        assertThat(left().tries()).containsExactlyInAnyOrderEntriesOf(Map.of(8L, 2, 10L, 1));
+        table.close();
+    }
+
     private static byte[] bytes(String name) {
         return name.getBytes(UTF_8);
     }
