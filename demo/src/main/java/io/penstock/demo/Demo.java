@@ -72,7 +72,13 @@ public final class Demo {
                     Map.of(Settings.CA_FILE, certificate.caFile().toString()),
                     () -> {},
                     bucket -> new Demo(shell, data, bucket, server).run());
-            return good && new DemoKill(folder, shell, server, certificate.caFile()).run();
+            if (good && !mount.isKept()) {
+                good = new DemoKill(folder, shell, server, certificate.caFile()).run();
+            }
+            if (good) {
+                sayWhatIsNext(shell);
+            }
+            return good;
         }
     }
 
@@ -92,14 +98,15 @@ public final class Demo {
                 good
                         ? "All bytes read match the bucket, and all bytes written are in it."
                         : "Some bytes read or written do NOT match the bucket.");
-        if (good) {
-            shell.say("Next, try your own bucket:");
-            shell.command(Launcher.command() + " doctor BUCKET");
-            shell.command(Launcher.command() + " mount BUCKET FOLDER");
-            shell.say("For a server other than AWS, add --endpoint URL. " + Launcher.command()
-                    + " stats shows what a mount" + " does, and README.md has the first steps.");
-        }
         return good;
+    }
+
+    private static void sayWhatIsNext(DemoShell shell) {
+        shell.say("Next, try your own bucket:");
+        shell.command(Launcher.command() + " doctor BUCKET");
+        shell.command(Launcher.command() + " mount BUCKET FOLDER");
+        shell.say("For a server other than AWS, add --endpoint URL. " + Launcher.command()
+                + " stats shows what a mount does, and README.md has the first steps.");
     }
 
     private void look() throws IOException, InterruptedException {

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.serve.state.RunningMount;
-import io.penstock.settings.process.Host;
+import io.penstock.settings.Host;
 import io.penstock.settings.process.Launcher;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -103,7 +103,7 @@ final class DemoKill {
             shell.say("Process " + next.pid() + " serves the mount now. " + next.description());
             return compare(digest);
         } catch (ExecutionException e) {
-            shell.say("A program has noticed: " + e.getCause().getMessage());
+            shell.say("A program has noticed: " + e.getMessage());
             return false;
         }
     }

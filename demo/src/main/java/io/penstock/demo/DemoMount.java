@@ -59,6 +59,11 @@ public final class DemoMount {
         return folder;
     }
 
+    /** Whether the mount stays until the user ends it. */
+    boolean isKept() {
+        return keep;
+    }
+
     /** Runs programs in the mount. */
     DemoShell shell() {
         return shell;
