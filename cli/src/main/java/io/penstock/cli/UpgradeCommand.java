@@ -1,10 +1,12 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.serve.control.Json;
 import io.penstock.serve.state.RunningMount;
 import io.penstock.settings.Host;
 import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +47,19 @@ final class UpgradeCommand implements Callable<Integer> {
     @Option(names = "--all", description = "Upgrade all mounts of this user.")
     private boolean all;
 
+    @Option(names = "--json", description = "Print a JSON array for other programs.")
+    private boolean json;
+
+    /**
+     * The outcome for a mount.
+     *
+     * @param before the version replaced; empty if it was not
+     * @param after the version that serves the mount now; empty if it was not replaced
+     * @param pauseMillis for how long no process served the mount; -1 if that is not known
+     * @param failure why it was not replaced; empty if it was
+     */
+    private record Outcome(String mountPoint, String before, String after, long pauseMillis, String failure) {}
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (all != mountPoints.isEmpty()) {
@@ -55,19 +70,31 @@ final class UpgradeCommand implements Callable<Integer> {
                     .served()
                     .forEach(each -> mountPoints.add(each.mountPoint().toString()));
         }
+        PrintWriter out = spec.commandLine().getOut();
+        List<Outcome> outcomes = new ArrayList<>();
         int exit = ExitCode.DONE;
         for (String mountPoint : mountPoints) {
             try {
-                upgrade(ServingMount.find(mountPoint));
+                Outcome done = upgrade(ServingMount.find(mountPoint));
+                outcomes.add(done);
+                if (!json) {
+                    out.println(done.mountPoint + ": " + done.before + " replaced by " + done.after
+                            + (done.pauseMillis < 0 ? "" : "; calls waited for at most " + done.pauseMillis + " ms"));
+                    out.flush();
+                }
             } catch (RefusedException e) {
+                outcomes.add(new Outcome(mountPoint, "", "", -1, String.valueOf(e.getMessage())));
                 spec.commandLine().getErr().println("penstock: " + e.getMessage());
                 exit = ExitCode.FAILED;
             }
         }
+        if (json) {
+            out.println(Json.line(outcomes));
+        }
         return exit;
     }
 
-    private void upgrade(ServingMount old) throws IOException, RefusedException, InterruptedException {
+    private static Outcome upgrade(ServingMount old) throws IOException, RefusedException, InterruptedException {
         String before =
                 old.ask("upgrade", Map.of("start", true)).path("version").asText();
         long deadline = System.nanoTime() + PATIENCE.toNanos();
@@ -76,13 +103,12 @@ final class UpgradeCommand implements Callable<Integer> {
                     RunningMount.list(Host.current()), old.mount().mountPoint(), false);
             JsonNode status = now.isEmpty() ? null : status(new ServingMount(now.get()));
             if (status != null && now.get().pid() != old.mount().pid()) {
-                long pause = status.path("pauseMillis").asLong();
-                spec.commandLine()
-                        .getOut()
-                        .println(old.mount().mountPoint() + ": " + before + " replaced by "
-                                + status.path("version").asText()
-                                + (pause < 0 ? "" : "; calls waited for at most " + pause + " ms"));
-                return;
+                return new Outcome(
+                        old.mount().mountPoint().toString(),
+                        before,
+                        status.path("version").asText(),
+                        status.path("pauseMillis").asLong(),
+                        "");
             } else if (status != null && !status.path("failure").asText().isEmpty()) {
                 throw new RefusedException(old.mount().mountPoint() + " is not upgraded, and its process continues: "
                         + status.path("failure").asText());

@@ -267,8 +267,7 @@ final class SurvivalIT {
         fill(expected);
         String penstock = MountedBucket.penstock().getFirst();
         try (MountedBucket mount = mount(SERVER, WRITABLE)) {
-            int first = TestTier.choose(1, 20);
-            load(mount, expected, first, "upgrade=" + penstock, "writes");
+            load(mount, expected, TestTier.choose(1, 20), "upgrade=" + penstock);
             assertThat(mount.log()).contains("has ended (upgrade)");
             int files = descriptors(mount.process().pid());
             int memory = residentKib(mount.process().pid());

@@ -1,13 +1,32 @@
 package io.penstock.serve.mount;
 
+import io.penstock.disk.ExposedFolder;
 import io.penstock.fuse.MountTable;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Host;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The paths of a mount's own files, which must not be on a mount. */
 final class LocalPaths {
+    private static final Logger log = LoggerFactory.getLogger(LocalPaths.class);
+
     private LocalPaths() {}
+
+    /** The folders above the mount's own that others could change; none if that is not known. */
+    static List<ExposedFolder> exposed(Configuration configuration) {
+        List<Path> folders = MountPlan.folders(configuration);
+        try {
+            return ExposedFolder.above(folders, Host.current().uid());
+        } catch (IOException e) {
+            log.debug("The folders above {} are not checked", folders, e);
+            return List.of();
+        }
+    }
 
     /**
      * Why a mount cannot have its files here, to follow the path in a message; null if it can. Files inside its mount

@@ -8,7 +8,6 @@ import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.Supervisor;
-import io.penstock.fuse.kernel.KernelBinding;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.s3.S3ObjectStore;
@@ -34,11 +33,9 @@ import io.penstock.settings.process.StartTimes;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,9 +65,6 @@ public final class Serving {
             Settings.TLS,
             Settings.PROFILE,
             Settings.ANONYMOUS);
-
-    /** The time for the JIT compilers of a standby, which would slow down the first requests. */
-    private static final Duration SETTLING = Duration.ofSeconds(1);
 
     private final Configuration configuration;
     private final LiveConfiguration.Source source;
@@ -104,18 +98,21 @@ public final class Serving {
     }
 
     /** Mounts, reports that, and serves until unmounted. */
-    public void run() throws MountException, RefusedException, InterruptedException {
+    public void run() throws MountException, RefusedException, ConfigurationException, InterruptedException {
         try {
             if (supervisor.isStandby()) {
-                Optional<Serving> continuing = standBy();
-                if (continuing.isPresent()) {
-                    continuing.get().run();
+                Standby standby = new Standby(plan, supervisor);
+                if (!standby.awaitDeath()) {
+                    return;
+                } else if (standby.isOutdated(configuration, source)) {
+                    new Serving(plan.target(), mountPoint, source, verbose).run();
+                    return;
                 }
-                return;
+                connected = standby.store();
             }
             mountAndServe();
         } catch (MountException | RefusedException e) {
-            if (supervisor.inheritedDevice().isPresent()) {
+            if (supervisor.inheritedDevice().isPresent() && !supervisor.isStandby()) {
                 log.error("{}", e.getMessage()); // nobody reads what a successor prints
             }
             Logging.removeIfEmpty();
@@ -123,37 +120,6 @@ public final class Serving {
                 supervisor.stopping(); // a successor would be refused too
             }
             throw e;
-        }
-    }
-
-    /**
-     * Does what can be done while another process serves the mount, and waits for its end. Nothing is locked or logged
-     * until then.
-     *
-     * @return what serves the mount now: with the current settings; empty if this process is not needed
-     */
-    private Optional<Serving> standBy() throws MountException, RefusedException, InterruptedException {
-        try {
-            KernelBinding.checkTable(plan.mount(), RunningMount.tables(Host.current()));
-            connected = BucketMount.connect(plan);
-            times.done("standby");
-            Thread.sleep(SETTLING);
-            if (!supervisor.awaitDeath()) {
-                return Optional.empty();
-            }
-            times.done("waited");
-            Configuration now = source.read();
-            if (Settings.ALL.stream()
-                    .allMatch(setting -> now.written(setting).equals(configuration.written(setting)))) {
-                return Optional.of(this);
-            }
-            connected.close();
-            return Optional.of(new Serving(plan.target(), mountPoint, source, verbose));
-        } catch (ObjectStoreException | IOException e) {
-            throw new RefusedException(String.valueOf(e.getMessage()));
-        } catch (ConfigurationException e) {
-            log.warn("The settings of this mount were changed, and are wrong; they are ignored: {}", e.problems());
-            return Optional.of(this);
         }
     }
 
@@ -391,7 +357,7 @@ public final class Serving {
         if (!plan.target().prefix().isEmpty() && bucket.foundNothing()) {
             news.add("No objects found below " + running.source() + "; check the prefix if you expected files");
         }
-        for (ExposedFolder folder : exposedFolders()) {
+        for (ExposedFolder folder : LocalPaths.exposed(configuration)) {
             news.add(folder.fault() + ": " + MountPlan.mend(folder));
             log.warn("{}", news.getLast());
         }
@@ -403,16 +369,6 @@ public final class Serving {
             Launcher.ready();
         } else {
             System.out.println("Press Ctrl-C or run penstock umount " + running.mountPoint() + " to unmount.");
-        }
-    }
-
-    private List<ExposedFolder> exposedFolders() {
-        List<Path> folders = MountPlan.folders(configuration);
-        try {
-            return ExposedFolder.above(folders, Host.current().uid());
-        } catch (IOException e) {
-            log.debug("The folders above {} are not checked", folders, e);
-            return List.of();
         }
     }
 
