@@ -120,7 +120,7 @@ final class FileObject {
         ObjectVersion replaced = bytes.recorded().isMade() ? null : state.replaced();
         boolean renamed = replaced != null && replaced.equals(renamedOver);
         return new JournalRecord.Opened(
-                context.staging().namespace(), state.key(), bytes.recorded().base(), replaced, renamed);
+                context.staging().namespace(), state.key(), bytes.recorded().base(bytes.layer()), replaced, renamed);
     }
 
     /** The journal of the changes between two commits. */

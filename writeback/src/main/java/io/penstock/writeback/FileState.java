@@ -205,11 +205,6 @@ final class FileState {
         return hasName(name);
     }
 
-    /** The same while the name is about to be removed, as that may fail. */
-    boolean mayHaveName() {
-        return !(name instanceof Name.Detached || name instanceof Name.Ended(Name.Detached _));
-    }
-
     private static boolean hasName(Name name) {
         return switch (name) {
             case Name.Named _, Name.Held _ -> true;

@@ -7,7 +7,7 @@ import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Ranges;
-import io.penstock.writeback.content.Removals;
+import io.penstock.writeback.content.RemovedRanges;
 import io.penstock.writeback.journal.JournalRecord;
 import io.penstock.writeback.staging.FileJournal;
 import java.io.IOException;
@@ -207,7 +207,7 @@ final class FileSync {
         List<JournalRecord> records = new ArrayList<>();
         List<JournalRecord.Sent> sent;
         BlockMap content;
-        Removals removed;
+        RemovedRanges removed;
         JournalRecord.Opened identity;
         bytes.lock().lock();
         try {
@@ -251,7 +251,7 @@ final class FileSync {
      * Keeps removals that could not be journalled for the next attempt. Not once the file has been committed: they
      * would hide its new content.
      */
-    private void putBack(BaseLayer layer, Removals removed) {
+    private void putBack(BaseLayer layer, RemovedRanges removed) {
         bytes.locked(() -> {
             if (bytes.layer().staged() == layer.staged()) {
                 bytes.content().putBack(removed);
@@ -280,7 +280,7 @@ final class FileSync {
     }
 
     /** The changes since the last such record, except appends since this sync began. Caller holds the file's lock. */
-    private JournalRecord.Written written(Removals removed) {
+    private JournalRecord.Written written(RemovedRanges removed) {
         BlockMap content = bytes.content();
         long size = content.leastSize();
         List<ByteRange> data = new ArrayList<>();

@@ -204,7 +204,7 @@ public final class WrittenFile {
                     bytes.content(),
                     bytes.content().shape(),
                     bytes.layer(),
-                    bytes.recorded().base(),
+                    bytes.recorded().base(bytes.layer()),
                     state.name(),
                     state.key(),
                     state.replaced(),
@@ -216,7 +216,7 @@ public final class WrittenFile {
 
         @Override
         public Survivor.Header header() {
-            RecordedContent content = bytes.recorded().content();
+            RecordedContent content = bytes.recorded().content(bytes.content(), bytes.committing());
             Commit made = bytes.recorded().isMade() ? state.running() : null;
             long changes = state.changes();
             return new Survivor.Header(
@@ -232,19 +232,19 @@ public final class WrittenFile {
                             content.zeros().toList(),
                             List.of(),
                             commits.object.headers()),
-                    state.mayHaveName(),
+                    !(state.name() instanceof FileState.Name.Detached),
                     !state.hasName(),
                     made == null ? state.isChanged() : changes > made.changes(),
-                    bytes.recorded().staged(),
+                    bytes.recorded().staged(bytes.layer()),
                     bytes.recorded().isMade() ? 0 : bytes.layer().data().generation(),
-                    bytes.recorded().replacedStaged(),
+                    bytes.recorded().replacedStaged(bytes.layer()),
                     made == null ? commits.inDoubt.sent(changes, false) : List.of(),
                     made == null ? commits.inDoubt.sent(changes, true) : List.of());
         }
 
         @Override
         public RecordedContent content() {
-            return bytes.recorded().content();
+            return bytes.recorded().content(bytes.content(), bytes.committing());
         }
 
         @Override

@@ -42,7 +42,6 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
 import io.penstock.writeback.survivors.Outliving;
-import io.penstock.writeback.survivors.SurvivorMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,7 +51,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -147,7 +145,7 @@ public final class BucketMount implements AutoCloseable {
             closers.push(kept::close);
             ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
             kept.expect(tree.root());
-            Outliving outliving = tables == null || plan.mount().readOnly() ? null : outliving();
+            Outliving outliving = tables == null || plan.mount().readOnly() ? null : EarlierProcesses.outliving();
             Integer memory = outliving == null ? null : outliving.memory().descriptor();
             Writeback writeback = null;
             UploadsAtExit backlog = null;
@@ -244,18 +242,6 @@ public final class BucketMount implements AutoCloseable {
             MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, @Nullable Outliving outliving)
             throws IOException {
         return Writeback.open(store, cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback(), outliving);
-    }
-
-    /** Null without a supervisor, or if the process that this one succeeds had nothing that outlived it. */
-    private static @Nullable Outliving outliving() throws IOException {
-        Supervisor supervisor = Supervisor.current();
-        if (!supervisor.isThere()) {
-            return null;
-        } else if (supervisor.inheritedDevice().isEmpty()) {
-            return Outliving.begin(SurvivorMemory.create(), supervisor::release);
-        }
-        OptionalInt left = supervisor.inheritedMemory();
-        return left.isEmpty() ? null : Outliving.resume(SurvivorMemory.of(left.getAsInt()), supervisor::release);
     }
 
     /**

@@ -7,10 +7,13 @@ import io.penstock.fuse.MountTable;
 import io.penstock.fuse.Supervisor;
 import io.penstock.serve.state.RunningMount;
 import io.penstock.settings.Host;
+import io.penstock.writeback.survivors.Outliving;
+import io.penstock.writeback.survivors.SurvivorMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,5 +55,20 @@ final class EarlierProcesses {
         } catch (IOException e) {
             log.debug("Cannot remove the state files of ended processes", e);
         }
+    }
+
+    /**
+     * What written files need to outlive this process. Null without a supervisor, or if the process that this one
+     * succeeds had nothing of the kind.
+     */
+    static @Nullable Outliving outliving() throws IOException {
+        Supervisor supervisor = Supervisor.current();
+        if (!supervisor.isThere()) {
+            return null;
+        } else if (supervisor.inheritedDevice().isEmpty()) {
+            return Outliving.begin(SurvivorMemory.create(), supervisor::release);
+        }
+        OptionalInt left = supervisor.inheritedMemory();
+        return left.isEmpty() ? null : Outliving.resume(SurvivorMemory.of(left.getAsInt()), supervisor::release);
     }
 }

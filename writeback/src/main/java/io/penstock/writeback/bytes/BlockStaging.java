@@ -84,7 +84,7 @@ public final class BlockStaging implements Reclaim.Source {
             live.lock().lock();
             try {
                 block.endStaging(source, staged);
-                live.recorded().moved(block);
+                live.recorded().moved(block, live.content(), live.committing());
                 live.progress().signalAll();
             } finally {
                 live.lock().unlock();
@@ -210,7 +210,7 @@ public final class BlockStaging implements Reclaim.Source {
     private boolean evict(Block block) {
         boolean evicted = !isSuspect() && block.evict();
         if (evicted) {
-            live.recorded().moved(block);
+            live.recorded().moved(block, live.content(), live.committing());
         }
         return evicted;
     }

@@ -95,7 +95,7 @@ public final class FileBytes implements FileContent {
     public FileBytes(
             FileResources resources, BooleanSupplier commit, BlockMap content, BaseLayer layer, FileRecord record) {
         this.resources = resources;
-        this.recorded = new RecordedBytes(this, record);
+        this.recorded = new RecordedBytes(record);
         this.reads = new ContentReads(this);
         this.staging = new BlockStaging(this, resources, commit);
         this.sums = new PageChecksums(this);

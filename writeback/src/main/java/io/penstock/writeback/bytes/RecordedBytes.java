@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the {@linkplain FileRecord record} of a file has of its bytes, and the memory that must not be another's before the
- * record no longer refers to it. Guarded by the file's lock.
+ * record no longer refers to it. It is given the file's content, what is being committed of it, and the layer below. Guarded
+ * by the file's lock.
  */
 public final class RecordedBytes {
-    private final FileBytes live;
     private final FileRecord record;
 
     /** Memory that no block has any more. */
@@ -27,8 +27,7 @@ public final class RecordedBytes {
     /** The name of the staged file that the last commit has replaced; empty if there is none. */
     private String replacedStaged = "";
 
-    RecordedBytes(FileBytes live, FileRecord record) {
-        this.live = live;
+    RecordedBytes(FileRecord record) {
         this.record = record;
     }
 
@@ -52,10 +51,9 @@ public final class RecordedBytes {
     }
 
     /** The bytes of this block lie elsewhere now. Of no interest if it left the file, or is the version that was made. */
-    void moved(Block block) {
-        BlockMap committing = made == null ? null : live.committing();
-        boolean isMade = committing != null && block.equals(committing.block(block.index()));
-        if (block.equals(live.content().block(block.index())) && !isMade) {
+    void moved(Block block, BlockMap content, @Nullable BlockMap committing) {
+        boolean isMade = made != null && committing != null && block.equals(committing.block(block.index()));
+        if (block.equals(content.block(block.index())) && !isMade) {
             record.moved(block);
         }
     }
@@ -81,25 +79,22 @@ public final class RecordedBytes {
     }
 
     /** The version under the bytes. */
-    public @Nullable ObjectVersion base() {
-        return made == null ? live.layer().version() : made;
+    public @Nullable ObjectVersion base(BaseLayer layer) {
+        return made == null ? layer.version() : made;
     }
 
     /** The content above {@link #base}. Its blocks are the file's. */
-    public RecordedContent content() {
-        BlockMap committing = live.committing();
-        return made == null || committing == null
-                ? live.content().recorded()
-                : live.content().recordedOver(made.size(), committing);
+    public RecordedContent content(BlockMap content, @Nullable BlockMap committing) {
+        return made == null || committing == null ? content.recorded() : content.recordedOver(made.size(), committing);
     }
 
     /** The name of the staged file; empty if there will be another one. */
-    public String staged() {
-        return made == null ? live.layer().staged().name() : "";
+    public String staged(BaseLayer layer) {
+        return made == null ? layer.staged().name() : "";
     }
 
     /** The name of a staged file that may still be on disk, and does not count; empty if there is none. */
-    public String replacedStaged() {
-        return made == null ? replacedStaged : live.layer().staged().name();
+    public String replacedStaged(BaseLayer layer) {
+        return made == null ? replacedStaged : layer.staged().name();
     }
 }

@@ -32,8 +32,8 @@ public final class BlockMap {
     /** The smallest size since it was {@linkplain #noteSize noted}. */
     private long leastSize;
 
-    private Removals sinceCommit = new Removals();
-    private Removals sinceJournal = new Removals();
+    private RemovedRanges sinceCommit = new RemovedRanges();
+    private RemovedRanges sinceJournal = new RemovedRanges();
 
     private int shape;
 
@@ -278,7 +278,7 @@ public final class BlockMap {
 
     /** A commit of the current content begins. */
     public void commitBegins() {
-        sinceCommit = new Removals();
+        sinceCommit = new RemovedRanges();
     }
 
     /** Whether all content from before the last journal record is gone, and no current content is staged. */
@@ -287,14 +287,14 @@ public final class BlockMap {
                 && blocks.values().stream().allMatch(block -> block.stored().isEmpty());
     }
 
-    public Removals takeSinceJournal() {
-        Removals taken = sinceJournal;
-        sinceJournal = new Removals();
+    public RemovedRanges takeSinceJournal() {
+        RemovedRanges taken = sinceJournal;
+        sinceJournal = new RemovedRanges();
         return taken;
     }
 
     /** The removals must be journalled after all. */
-    public void putBack(Removals taken) {
+    public void putBack(RemovedRanges taken) {
         sinceJournal.zeroed.addAll(taken.zeroed);
         sinceJournal.cut = Math.min(sinceJournal.cut, taken.cut);
     }

@@ -1,7 +1,7 @@
 package io.penstock.writeback.content;
 
 /** The ranges removed since some moment: the version below must not become visible there again. */
-public final class Removals {
+public final class RemovedRanges {
     final Ranges zeroed = new Ranges();
     long cut = Long.MAX_VALUE;
 
