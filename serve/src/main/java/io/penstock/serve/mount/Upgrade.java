@@ -80,13 +80,17 @@ final class Upgrade {
         String why;
         try (BufferedReader lines = new BufferedReader(said)) {
             why = lines.lines()
-                    .map(String::strip)
+                    .map(line -> line.strip().replaceFirst("^penstock: ", ""))
                     .filter(line -> !line.isEmpty())
                     .collect(Collectors.joining("\n"));
         } catch (IOException e) {
             why = String.valueOf(e.getMessage());
         }
-        fail(why.isEmpty() ? "its supervisor cannot do that; unmount it, and mount it again" : why);
+        fail(
+                why.isEmpty()
+                        ? "its service manager starts no second process. Kill process "
+                                + ProcessHandle.current().pid() + ": the next one is of the installed version"
+                        : why);
     }
 
     private synchronized void fail(String why) {
