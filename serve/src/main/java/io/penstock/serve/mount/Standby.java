@@ -11,6 +11,7 @@ import io.penstock.settings.ConfigurationException;
 import io.penstock.settings.Host;
 import io.penstock.settings.Settings;
 import io.penstock.settings.process.RefusedException;
+import io.penstock.writeback.survivors.SurvivorMemory;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
@@ -46,10 +47,18 @@ final class Standby {
         try {
             KernelBinding.checkTable(plan.mount(), RunningMount.tables(Host.current()));
             store = BucketMount.connect(plan);
+            rehearse();
             Thread.sleep(SETTLING);
             return supervisor.awaitDeath();
         } catch (MountException | ObjectStoreException | IOException e) {
             throw new RefusedException(String.valueOf(e.getMessage())); // the next process may have more luck
+        }
+    }
+
+    /** Links to functions of the C library, which takes long. */
+    private static void rehearse() throws IOException {
+        try (SurvivorMemory memory = SurvivorMemory.create()) {
+            memory.free(memory.allocate());
         }
     }
 
