@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -55,6 +56,9 @@ public final class Tree implements AutoCloseable {
 
     /** The maximum number of directories whose lookups are counted; the least recently used one is dropped. */
     private static final int MAX_ASKED = 10_000;
+
+    /** How long closing waits for a listing that has been interrupted. */
+    private static final int LAST_SECONDS = 5;
 
     private final ObjectStore store;
     private final Directory root;
@@ -539,6 +543,11 @@ public final class Tree implements AutoCloseable {
     public void close() {
         endPreload();
         executor.shutdownNow();
+        try {
+            boolean _ = preloading.awaitTermination(LAST_SECONDS, TimeUnit.SECONDS); // it may be saving the names
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         flat.close();
     }
 
