@@ -37,7 +37,8 @@ final class HostileRequestsIT {
             "residency",
             "jobs",
             "job",
-            "cancel");
+            "cancel",
+            "upgrade");
 
     private static final List<String> ARGUMENTS = List.of(
             // A NUL, which no path may have.
