@@ -66,7 +66,6 @@ final class EarlierRuns {
     /** Takes over the written files. */
     void recover() {
         Stream.concat(writeback.survivors().stream(), writeback.recovered().stream())
-                .distinct()
                 .forEach(files::recover);
     }
 

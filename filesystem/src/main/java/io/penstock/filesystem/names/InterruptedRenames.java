@@ -136,7 +136,6 @@ public final class InterruptedRenames {
         journal.copied().forEach(copied -> copies.put(copied.original().key(), copied));
         List<WrittenFile> moved = new ArrayList<>();
         List<WrittenFile> found = Stream.concat(writeback.recovered().stream(), writeback.survivors().stream())
-                .distinct()
                 .toList();
         for (WrittenFile content : found) {
             Copied copied = copies.get(content.key());

@@ -6,10 +6,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.MappedLog;
 import io.penstock.disk.MappedLogReader;
+import io.penstock.disk.RecordEncoder;
 import io.penstock.filesystem.kernel.Inherited;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -76,21 +76,7 @@ public final class KernelTable implements AutoCloseable {
     private boolean isRewriting;
 
     @GuardedBy("this")
-    private final Encoder encoder = new Encoder();
-
-    /** Encodes records in memory of the heap: each access to mapped memory is checked. */
-    static final class Encoder {
-        private ByteBuffer memory = ByteBuffer.allocate(4096).order(ByteOrder.nativeOrder());
-
-        void append(MappedLog to, int most, Body record) throws IOException {
-            if (most > memory.capacity()) {
-                memory = ByteBuffer.allocate(Math.max(most, 2 * memory.capacity()))
-                        .order(ByteOrder.nativeOrder());
-            }
-            record.writeTo(memory.clear());
-            to.append(memory.flip());
-        }
-    }
+    private final RecordEncoder encoder = new RecordEncoder();
 
     private KernelTable(Path file, MappedLog records, long growth, Runnable onLoss) {
         this.file = file;
@@ -140,13 +126,8 @@ public final class KernelTable implements AutoCloseable {
         }
     }
 
-    /** Writes a record. */
-    interface Body {
-        void writeTo(ByteBuffer to);
-    }
-
     /** @param most maximum bytes of the record */
-    private synchronized void add(int most, Body record) {
+    private synchronized void add(int most, RecordEncoder.Body record) {
         MappedLog to = records;
         if (to == null) {
             return;

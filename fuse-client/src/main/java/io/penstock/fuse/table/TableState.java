@@ -7,6 +7,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DamagedLogException;
 import io.penstock.disk.MappedLog;
 import io.penstock.disk.MappedLogReader;
+import io.penstock.disk.RecordEncoder;
 import io.penstock.filesystem.kernel.Inherited;
 import io.penstock.fuse.table.TableNames.Node;
 import io.penstock.fuse.table.TableNames.Place;
@@ -244,7 +245,7 @@ public final class TableState {
 
     /** Writes records that add up to the same. */
     void writeTo(MappedLog to) throws IOException {
-        KernelTable.Encoder encoder = new KernelTable.Encoder();
+        RecordEncoder encoder = new RecordEncoder();
         int fixed = KernelTable.FIXED;
         encoder.append(
                 to,
@@ -285,8 +286,7 @@ public final class TableState {
         }
     }
 
-    private static void writeListed(
-            KernelTable.Encoder encoder, MappedLog to, long handle, long node, List<ListedName> names)
+    private static void writeListed(RecordEncoder encoder, MappedLog to, long handle, long node, List<ListedName> names)
             throws IOException {
         encoder.append(
                 to, KernelTable.lengthOf(names), record -> KernelTable.writeListed(record, 0, handle, node, names));

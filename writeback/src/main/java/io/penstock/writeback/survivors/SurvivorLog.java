@@ -5,13 +5,13 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.KernelRequest;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.MappedLog;
+import io.penstock.disk.RecordEncoder;
 import io.penstock.writeback.content.Ranges;
 import io.penstock.writeback.journal.JournalRecord;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -77,7 +77,7 @@ public final class SurvivorLog implements AutoCloseable {
     private final Set<ObjectVersion> removals = new LinkedHashSet<>();
 
     @GuardedBy("this")
-    private ByteBuffer buffer = ByteBuffer.allocate(4096).order(ByteOrder.nativeOrder());
+    private final RecordEncoder encoder = new RecordEncoder();
 
     /**
      * @param lastNumber of a file
@@ -117,22 +117,17 @@ public final class SurvivorLog implements AutoCloseable {
         }
     }
 
-    /** Writes a record. */
-    private interface Body {
-        void writeTo(ByteBuffer to);
-    }
-
     /** @param most maximum bytes of the record */
-    private synchronized void add(int most, Body record) {
+    private synchronized void add(int most, RecordEncoder.Body record) {
         MappedLog to = records;
         if (to == null) {
             return;
         }
         try {
-            encode(most, record);
-            to.append(buffer);
+            ByteBuffer encoded = encoder.encode(most, record);
+            to.append(encoded);
             if (next != null) {
-                next.append(buffer.rewind());
+                next.append(encoded.rewind());
             } else if (to.end() >= large) {
                 next = MappedLog.create(memory.file(), memory.otherLog());
                 begin(next);
@@ -143,24 +138,14 @@ public final class SurvivorLog implements AutoCloseable {
         }
     }
 
-    @GuardedBy("this")
-    private void encode(int most, Body record) {
-        if (most > buffer.capacity()) {
-            buffer = ByteBuffer.allocate(Math.max(most, 2 * buffer.capacity())).order(ByteOrder.nativeOrder());
-        }
-        record.writeTo(buffer.clear());
-        buffer.flip();
-    }
-
     /** Writes what is of no file. */
     @GuardedBy("this")
     private void begin(MappedLog to) throws IOException {
-        encode(FIXED, record -> record.put(LAST).putLong(lastNumber.get()));
-        to.append(buffer);
+        encoder.append(to, FIXED, record -> record.put(LAST).putLong(lastNumber.get()));
         for (ObjectVersion removal : removals) {
             byte[] version = encode(out -> JournalRecord.encode(removal, out));
-            encode(FIXED + version.length, record -> record.put(REMOVING).put(version));
-            to.append(buffer);
+            encoder.append(
+                    to, FIXED + version.length, record -> record.put(REMOVING).put(version));
         }
     }
 
