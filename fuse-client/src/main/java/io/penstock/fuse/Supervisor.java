@@ -123,6 +123,11 @@ public final class Supervisor {
         return death == null ? environment.getOrDefault("PENSTOCK_LAST_END", "") : death.how;
     }
 
+    /** Whether the former process was replaced by this one, and did not die. */
+    public boolean isUpgrade() {
+        return lastEnd().equals("upgrade"); // penstock-supervisor.c
+    }
+
     /** The time since the former process died, if this one was its standby. */
     public Optional<Duration> sinceDeath() {
         Death death = awaited;

@@ -2,7 +2,6 @@ package io.penstock.fuse.kernel;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.KernelRequest;
 import io.penstock.core.NoWait;
@@ -37,9 +36,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * what the former process had recorded for it is taken back.
  */
 final class RecordedOperations implements Operations {
-    /** So many processes may serve a request that was sent again. The supervisor gives up after eight that never were ready. */
-    private static final int MOST_TRIES = 5;
-
     /** The bit of a request's unique number that says that it is sent again: FUSE_UNIQUE_RESEND. */
     private static final long RESENT = 1L << 63;
 
@@ -77,11 +73,7 @@ final class RecordedOperations implements Operations {
     /** What the former process recorded, by the numbers of its last requests. */
     private final Map<Long, List<Effect>> earlier;
 
-    /** How often former processes have served requests that were sent again. */
-    private final Map<Long, Integer> tries;
-
-    /** Requests that were sent again and that this process has begun to serve. */
-    private final Set<Long> tried = ConcurrentHashMap.newKeySet();
+    private final Attempts attempts;
 
     /** @param mount a random number of the mount */
     RecordedOperations(
@@ -90,13 +82,13 @@ final class RecordedOperations implements Operations {
             KernelTable table,
             long mount,
             Map<Long, List<Effect>> earlier,
-            Map<Long, Integer> tries) {
+            Attempts attempts) {
         this.operations = operations;
         this.fileSystem = fileSystem;
         this.table = table;
         this.mount = mount;
         this.earlier = new ConcurrentHashMap<>(earlier);
-        this.tries = Map.copyOf(tries);
+        this.attempts = attempts;
     }
 
     @Override
@@ -115,7 +107,7 @@ final class RecordedOperations implements Operations {
         boolean isOver = true;
         try {
             if (isResent) {
-                tryAgain(number(request));
+                attempts.begin(number(request));
             }
             int result = mayWait && CHANGES.contains(request.opcode())
                     ? new KernelRequest(mount, number(request), isResent)
@@ -133,19 +125,6 @@ final class RecordedOperations implements Operations {
                 takeBack(number(request)); // not before: a file that is created again stays open
             }
         }
-    }
-
-    /** A request on which one process after the other dies must not end the mount. */
-    private void tryAgain(long number) throws ErrnoException {
-        if (!tried.add(number)) {
-            return; // its second part, which may wait
-        }
-        int before = tries.getOrDefault(number, 0);
-        if (before >= MOST_TRIES) {
-            throw new ErrnoException(
-                    Errno.EIO, "the mount's process has died " + (before + 1) + " times while it served this request");
-        }
-        table.tried(number);
     }
 
     /** The number that the request keeps when it is sent again. */

@@ -94,14 +94,16 @@ sealed interface Survival {
             TableState inherited = left;
             left = null; // it is large
             if (inherited == null) {
-                return new RecordedOperations(operations, fileSystem, table, mount, Map.of(), Map.of());
+                return new RecordedOperations(
+                        operations, fileSystem, table, mount, Map.of(), new Attempts(Map.of(), true, table::tried));
             }
             try {
                 fileSystem.inherit(inherited.inherited(), kernel);
             } catch (ErrnoException e) {
                 throw new MountException("What the former process has left contradicts itself: " + e.getMessage(), e);
             }
-            return new RecordedOperations(operations, fileSystem, table, mount, inherited.effects(), inherited.tries());
+            Attempts attempts = new Attempts(inherited.tries(), !supervisor.isUpgrade(), table::tried);
+            return new RecordedOperations(operations, fileSystem, table, mount, inherited.effects(), attempts);
         }
 
         @Override

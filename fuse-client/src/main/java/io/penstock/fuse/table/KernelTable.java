@@ -280,7 +280,7 @@ public final class KernelTable implements AutoCloseable {
         }
     }
 
-    /** A request that was sent again is about to be served again. */
+    /** The former process died while it served this request, which is about to be served again. */
     public void tried(long unique) {
         add(FIXED, to -> to.put(TRIED).putLong(unique));
     }

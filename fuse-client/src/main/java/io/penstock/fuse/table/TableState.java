@@ -103,7 +103,7 @@ public final class TableState {
         return effects;
     }
 
-    /** How often former processes have served requests that were sent again, by the requests' numbers. */
+    /** How many processes have died while they served a request again, by the request's number. */
     public Map<Long, Integer> tries() {
         return tries;
     }
