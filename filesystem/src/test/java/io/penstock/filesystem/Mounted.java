@@ -38,6 +38,7 @@ import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
+import io.penstock.writeback.survivors.Outliving;
 import io.penstock.writeback.upload.Uploads.PartSizes;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
@@ -144,7 +145,7 @@ public final class Mounted implements AutoCloseable {
             Exclusive exclusive,
             boolean kernelKeepsSizes,
             Keeping keeping) {
-        this(cache, namespace, bucket, config, exclusive, kernelKeepsSizes, keeping, Writing.MOST_RENAMED, false);
+        this(cache, namespace, bucket, config, exclusive, kernelKeepsSizes, keeping, Writing.MOST_RENAMED, false, null);
     }
 
     /**
@@ -155,6 +156,7 @@ public final class Mounted implements AutoCloseable {
      * @param config null if it is read-only
      * @param kernelKeepsSizes as {@link FileSystemConfig} has it
      * @param isContinued as {@link Writing} has it
+     * @param outliving null if written files end with the process
      */
     private Mounted(
             PageCache cache,
@@ -165,7 +167,8 @@ public final class Mounted implements AutoCloseable {
             boolean kernelKeepsSizes,
             Keeping keeping,
             int mostRenamed,
-            boolean isContinued) {
+            boolean isContinued,
+            @Nullable Outliving outliving) {
         this.clock = new ManualClock();
         this.namespace = namespace;
         this.keeping = keeping;
@@ -179,7 +182,7 @@ public final class Mounted implements AutoCloseable {
         DirectoryMarkers markers = new DirectoryMarkers(store, tree, clock::nanoTime);
         kept = new KeptAttributes(store, markers, keeping, null);
         ObjectStore marking = new MarkingObjectStore(store, markers);
-        writeback = config == null ? null : open(marking, cache, config);
+        writeback = config == null ? null : open(marking, cache, config, outliving);
         Writing writing = writeback == null
                 ? null
                 : new Writing(
@@ -197,9 +200,9 @@ public final class Mounted implements AutoCloseable {
         fs = new FileSystem(tree, fetcher, kept, files, MOUNT_TIME, writing);
     }
 
-    private Writeback open(ObjectStore store, PageCache cache, WritebackConfig config) {
+    private Writeback open(ObjectStore store, PageCache cache, WritebackConfig config, @Nullable Outliving outliving) {
         try {
-            return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config);
+            return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config, outliving);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -226,7 +229,7 @@ public final class Mounted implements AutoCloseable {
     static Mounted renaming(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, int mostRenamed) {
         WritebackConfig config = config(staging, Close.VISIBLE);
         return new Mounted(
-                cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.KEEP, mostRenamed, false);
+                cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.KEEP, mostRenamed, false, null);
     }
 
     /** The next mount of the same bucket, which finds what an earlier one has left in staging. */
@@ -246,7 +249,23 @@ public final class Mounted implements AutoCloseable {
                 false,
                 Keeping.KEEP,
                 Writing.MOST_RENAMED,
-                true);
+                true,
+                null);
+    }
+
+    /** A process of a mount whose written files outlive it. */
+    static Mounted surviving(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, Outliving outliving) {
+        return new Mounted(
+                cache,
+                newNamespace(),
+                bucket,
+                config(staging, Close.VISIBLE),
+                Exclusive.CLOSE,
+                false,
+                Keeping.KEEP,
+                Writing.MOST_RENAMED,
+                false,
+                outliving);
     }
 
     /** A writable one, whose kernel collects written bytes. */
@@ -302,7 +321,8 @@ public final class Mounted implements AutoCloseable {
                 false,
                 keeping,
                 Writing.MOST_RENAMED,
-                isContinued);
+                isContinued,
+                null);
     }
 
     /** A folder and all that is in it. */

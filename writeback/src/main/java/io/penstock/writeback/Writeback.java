@@ -277,8 +277,19 @@ public final class Writeback implements AutoCloseable {
      * sent again.
      */
     public int writtenBefore() {
-        KernelRequest request = KernelRequest.current();
-        return left == null || request == null || !request.isResent() ? 0 : left.written(request.number());
+        return left == null || !KernelRequest.mayBeDone()
+                ? 0
+                : left.written(Objects.requireNonNull(KernelRequest.current()).number());
+    }
+
+    /**
+     * The last object that the mount's former process began to delete for the request that this thread serves
+     * again: null if there was none, or the request was not sent again.
+     */
+    public @Nullable ObjectVersion deletedBefore() {
+        return left == null || !KernelRequest.mayBeDone()
+                ? null
+                : left.deleted(Objects.requireNonNull(KernelRequest.current()).number());
     }
 
     /** Whether earlier runs have left something that will change the bucket. */
@@ -299,7 +310,16 @@ public final class Writeback implements AutoCloseable {
         }
     }
 
-    /** The deletion of such an object has ended. */
+    /** The request that this thread serves deletes this object. Returns it. */
+    public ObjectVersion unlinking(ObjectVersion object) {
+        SurvivorLog log = context.log();
+        if (log != null) {
+            log.unlinking(object);
+        }
+        return object;
+    }
+
+    /** The deletion of an object that was {@linkplain #removing to be deleted later} has ended. */
     public void removed(ObjectVersion object) {
         SurvivorLog log = context.log();
         if (log != null) {

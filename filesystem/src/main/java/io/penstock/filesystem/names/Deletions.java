@@ -9,6 +9,7 @@ import io.penstock.metadata.Directory;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.writeback.Writeback;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,10 +21,12 @@ import org.jspecify.annotations.Nullable;
 final class Deletions {
     private final SharedFiles files;
     private final ObjectStore store;
+    private final Writeback writeback;
 
-    Deletions(SharedFiles files, ObjectStore store) {
+    Deletions(SharedFiles files, Writing writing) {
         this.files = files;
-        this.store = store;
+        this.store = writing.store();
+        this.writeback = writing.writeback();
     }
 
     /**
@@ -34,11 +37,20 @@ final class Deletions {
     void deleteCurrent(Directory parent, String name, ObjectVersion known) throws ErrnoException {
         delete(parent, name, () -> {
             ObjectVersion current = known;
-            while (current != null && !isDeleted(current)) {
+            while (current != null && !isOfAnother(current) && !isDeleted(writeback.unlinking(current))) {
                 current = find(current.key()); // another node has written it since
             }
             return true;
         });
+    }
+
+    /** Whether it was made since a former process deleted the name's object for the request that this thread serves again. */
+    private boolean isOfAnother(ObjectVersion current) {
+        ObjectVersion deleted = writeback.deletedBefore();
+        return deleted != null
+                && (!current.hasIdentityOf(deleted)
+                        || current.lastModified().getEpochSecond()
+                                > deleted.lastModified().getEpochSecond());
     }
 
     private boolean isDeleted(ObjectVersion version) throws ObjectStoreException, InterruptedException {

@@ -63,7 +63,7 @@ public final class NameChanges {
         this.resolver = resolver;
         this.files = files;
         this.removals = new Removals(inodes, files);
-        this.deletions = new Deletions(files, writing.store());
+        this.deletions = new Deletions(files, writing);
         this.burst = new RemovalBurst(writing, inodes, files, removals, moving);
         this.renames = new Renames(writing, inodes, resolver, files, kernels, removals, deletions);
         this.resentRenames = new ResentRenames(writing, inodes, resolver, files, removals, deletions);

@@ -12,9 +12,11 @@ import io.penstock.settings.Host;
 import io.penstock.settings.Settings;
 import io.penstock.settings.process.RefusedException;
 import io.penstock.writeback.survivors.SurvivorMemory;
+import io.penstock.writeback.survivors.Survivors;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +48,10 @@ final class Standby {
     boolean awaitDeath() throws RefusedException, InterruptedException {
         try {
             KernelBinding.checkTable(plan.mount(), RunningMount.tables(Host.current()));
+            OptionalInt written = supervisor.inheritedMemory();
+            if (written.isPresent()) {
+                Survivors.check(written.getAsInt());
+            }
             store = BucketMount.connect(plan);
             rehearse();
             Thread.sleep(SETTLING);

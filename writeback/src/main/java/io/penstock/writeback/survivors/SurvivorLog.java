@@ -12,6 +12,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -45,6 +46,7 @@ public final class SurvivorLog implements AutoCloseable {
     static final byte REMOVING = 7;
     static final byte REMOVED = 8;
     static final byte EXTENDED = 9;
+    static final byte UNLINKING = 10;
 
     /** Enough for a record without ranges. */
     private static final int FIXED = 80;
@@ -54,6 +56,12 @@ public final class SurvivorLog implements AutoCloseable {
 
     /** The files are described anew once the log has grown by this much, and by as much as it had after the last time. */
     private static final long GROWTH = 32L << 20;
+
+    /**
+     * What requests have written and deleted is only in the records, until their replies are sent. Those from before the
+     * other log was begun are sent by this much later.
+     */
+    private static final Duration REPLIES = Duration.ofSeconds(1);
 
     private final SurvivorMemory memory;
     private final Supplier<Stream<FileRecord>> files;
@@ -145,7 +153,9 @@ public final class SurvivorLog implements AutoCloseable {
         for (ObjectVersion removal : removals) {
             byte[] version = encode(out -> JournalRecord.encode(removal, out));
             encoder.append(
-                    to, FIXED + version.length, record -> record.put(REMOVING).put(version));
+                    to,
+                    FIXED + version.length,
+                    record -> record.put(REMOVING).putLong(NO_REQUEST).put(version));
         }
     }
 
@@ -153,6 +163,7 @@ public final class SurvivorLog implements AutoCloseable {
     private void rewrite() {
         try {
             files.get().forEach(FileRecord::describeAnew);
+            Thread.sleep(REPLIES);
             synchronized (this) {
                 MappedLog former = records;
                 MappedLog anew = next;
@@ -165,7 +176,7 @@ public final class SurvivorLog implements AutoCloseable {
                 large = anew.end() + Math.max(GROWTH, anew.end());
                 memory.freeOtherLog();
             }
-        } catch (RuntimeException e) {
+        } catch (InterruptedException | RuntimeException e) { // nothing interrupts it
             synchronized (this) {
                 lose(e);
             }
@@ -249,8 +260,7 @@ public final class SurvivorLog implements AutoCloseable {
 
     /** Bytes of a block were written to this memory. */
     void wrote(long number, long block, int memory, long from, long until, Instant modified) {
-        KernelRequest current = KernelRequest.current();
-        long request = current == null ? NO_REQUEST : current.number();
+        long request = request();
         add(
                 FIXED,
                 to -> to.put(WROTE)
@@ -282,20 +292,31 @@ public final class SurvivorLog implements AutoCloseable {
 
     // ---- removals
 
-    /** A name is shown as removed, and this object of it must be deleted. */
+    /** The request that this thread serves shows a name as removed, and this object of it must be deleted. */
     public synchronized void removing(ObjectVersion object) {
         removals.add(object);
-        addRemoval(REMOVING, object);
+        addRemoval(REMOVING, request(), object);
     }
 
-    /** Its deletion has ended. */
+    /** The request that this thread serves deletes this object. */
+    public void unlinking(ObjectVersion object) {
+        addRemoval(UNLINKING, request(), object);
+    }
+
+    /** The deletion of an object {@linkplain #removing to be deleted} has ended. */
     public synchronized void removed(ObjectVersion object) {
         removals.remove(object);
-        addRemoval(REMOVED, object);
+        addRemoval(REMOVED, NO_REQUEST, object);
     }
 
-    private void addRemoval(byte kind, ObjectVersion object) {
+    private void addRemoval(byte kind, long request, ObjectVersion object) {
         byte[] version = encode(out -> JournalRecord.encode(object, out));
-        add(FIXED + version.length, to -> to.put(kind).put(version));
+        add(FIXED + version.length, to -> to.put(kind).putLong(request).put(version));
+    }
+
+    /** The number of the request that this thread serves. */
+    private static long request() {
+        KernelRequest current = KernelRequest.current();
+        return current == null ? NO_REQUEST : current.number();
     }
 }

@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The written files that the mount's former process has left in its memory. Not thread-safe. */
 public final class Survivors {
@@ -29,20 +30,26 @@ public final class Survivors {
     private final Map<Long, Survivor> begun = new HashMap<>();
 
     /** How many bytes the last requests wrote, by their numbers. */
-    private final Map<Long, Integer> written = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
+    private final Map<Long, Integer> written = new LastRequests<>();
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Integer> eldest) {
-            return size() > MOST_REQUESTS;
-        }
-    };
+    /** The objects that the last requests deleted, by their numbers. */
+    private final Map<Long, ObjectVersion> deleted = new LastRequests<>();
 
     private final Set<ObjectVersion> removals = new LinkedHashSet<>();
     private long lastNumber;
     private long end;
 
     private Survivors() {}
+
+    /** Values by the numbers of requests. */
+    private static final class LastRequests<V> extends LinkedHashMap<Long, V> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, V> eldest) {
+            return size() > MOST_REQUESTS;
+        }
+    }
 
     /** @throws DamagedLogException if the log is not what was written */
     public static Survivors read(SurvivorMemory memory) throws IOException {
@@ -53,11 +60,24 @@ public final class Survivors {
         return left;
     }
 
+    /**
+     * Whether this version of Penstock can read it, while another process writes to it.
+     *
+     * @param descriptor of the memory; it stays open
+     */
+    public static void check(int descriptor) throws IOException {
+        SurvivorMemory memory = SurvivorMemory.of(descriptor);
+        try {
+            var _ = read(memory);
+        } catch (DamagedLogException _) {
+            var _ = read(memory); // the log may have been written anew meanwhile
+        }
+    }
+
     private void apply(Path file, ByteBuffer record) throws IOException {
         byte kind = record.get();
-        if (kind == SurvivorLog.REMOVING || kind == SurvivorLog.REMOVED) {
-            ObjectVersion object = requireNonNull(JournalRecord.decodeVersion(rest(record)));
-            boolean _ = kind == SurvivorLog.REMOVING ? removals.add(object) : removals.remove(object);
+        if (kind == SurvivorLog.REMOVING || kind == SurvivorLog.REMOVED || kind == SurvivorLog.UNLINKING) {
+            applyRemoval(kind, record.getLong(), requireNonNull(JournalRecord.decodeVersion(rest(record))));
             return;
         }
         long number = record.getLong();
@@ -107,6 +127,17 @@ public final class Survivors {
         }
     }
 
+    private void applyRemoval(byte kind, long request, ObjectVersion object) {
+        if (kind == SurvivorLog.REMOVING) {
+            removals.add(object);
+        } else if (kind == SurvivorLog.REMOVED) {
+            removals.remove(object);
+        }
+        if (request != SurvivorLog.NO_REQUEST) {
+            deleted.put(request, object);
+        }
+    }
+
     private static DataInputStream rest(ByteBuffer record) {
         byte[] rest = new byte[record.remaining()];
         record.get(rest);
@@ -116,6 +147,11 @@ public final class Survivors {
     /** How many bytes this request of the kernel, one of the last, has written. */
     public int written(long request) {
         return written.getOrDefault(request, 0);
+    }
+
+    /** The last object that this request of the kernel, one of the last, began to delete; null if there was none. */
+    public @Nullable ObjectVersion deleted(long request) {
+        return deleted.get(request);
     }
 
     /** Objects of removed names, whose deletion has not ended. */
