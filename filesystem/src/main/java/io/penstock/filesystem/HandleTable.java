@@ -40,14 +40,14 @@ final class HandleTable {
     }
 
     OpenHandle.OpenObject object(long number) throws ErrnoException {
-        return switch (open.get(number)) {
-            case OpenHandle.OpenObject object -> object;
-            case OpenHandle.LostFile(Inode inode) ->
-                throw new ErrnoException(
-                        Errno.EIO,
-                        "the content of " + inode + " was lost when the mount's process ended: write it again");
-            case null, default -> throw new ErrnoException(Errno.EBADF, "handle " + number + " is not an open file");
-        };
+        OpenHandle handle = open.get(number);
+        if (handle instanceof OpenHandle.OpenObject object) {
+            return object;
+        } else if (handle instanceof OpenHandle.LostFile(Inode inode)) {
+            throw new ErrnoException(
+                    Errno.EIO, "the content of " + inode + " was lost when the mount's process ended: write it again");
+        }
+        throw new ErrnoException(Errno.EBADF, "handle " + number + " is not an open file");
     }
 
     OpenHandle.OpenDirectory directory(long number) throws ErrnoException {

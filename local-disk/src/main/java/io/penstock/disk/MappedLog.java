@@ -137,13 +137,19 @@ public final class MappedLog implements AutoCloseable {
         }
         chunk.put(at + FRAME, record, record.position(), length);
         chunk.putInt(at + Integer.BYTES, checksum(sum, record));
-        LENGTH.setRelease(chunk, at, length);
+        storeLength(length);
         at = aligned(at + FRAME + length);
+    }
+
+    /** After the record: what a variable handle does, which takes long without the optimizing compiler. */
+    private void storeLength(int length) {
+        VarHandle.releaseFence();
+        chunk.putInt(at, length); // aligned, so that it is stored as a whole
     }
 
     private void startChunk() throws IOException {
         file.clear(origin + start + CHUNK, CHUNK);
-        LENGTH.setRelease(chunk, at, PADDING);
+        storeLength(PADDING);
         start += CHUNK;
         chunk = map();
         at = 0;

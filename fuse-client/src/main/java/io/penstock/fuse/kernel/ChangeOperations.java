@@ -124,7 +124,7 @@ final class ChangeOperations {
                 fileSystem.fsyncdir(request.u64(FsyncIn.FH));
                 yield 0;
             }
-            case null, default -> -Errno.ENOSYS.number();
+            default -> -Errno.ENOSYS.number();
         };
     }
 

@@ -104,7 +104,7 @@ final class FileSystemOperations implements Operations {
             }
             case STATFS -> replies.statfs(reply, fileSystem.statfs());
             case DESTROY -> 0; // unmounted: the session ends with the device
-            case null, default -> mayWait ? serveWaiting(request, reply) : WOULD_WAIT;
+            default -> mayWait ? serveWaiting(request, reply) : WOULD_WAIT;
         };
     }
 
@@ -128,7 +128,7 @@ final class FileSystemOperations implements Operations {
             // After ENOSYS the kernel treats everything up to the file's end as data, and does not ask again.
             case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
             case READLINK -> replies.link(reply, fileSystem.readlink(request.node()));
-            case null, default -> changes.serve(request, reply);
+            default -> changes.serve(request, reply);
         };
     }
 
@@ -142,7 +142,7 @@ final class FileSystemOperations implements Operations {
         return switch (request.opcode()) {
             case READ, READDIR, READDIRPLUS -> request.size(ReadIn.SIZE_FIELD);
             case GETXATTR, LISTXATTR -> Math.max(SHORT_BODY, request.size(GetxattrIn.SIZE_FIELD));
-            case null, default -> SHORT_BODY;
+            default -> SHORT_BODY;
         };
     }
 

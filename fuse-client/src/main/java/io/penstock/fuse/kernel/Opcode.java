@@ -4,8 +4,10 @@ import io.penstock.fuse.calls.KernelCall;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The requests that are served: enum fuse_opcode in include/uapi/linux/fuse.h. Any other gets the reply ENOSYS. */
+/** The requests that are served: enum fuse_opcode in include/uapi/linux/fuse.h. */
 enum Opcode {
+    /** Any other: its reply is ENOSYS. Not null, because a switch with null is slow without the optimizing compiler. */
+    UNKNOWN(0),
     LOOKUP(1),
     FORGET(2),
     GETATTR(3),
@@ -47,9 +49,10 @@ enum Opcode {
 
     // GETLK, SETLK and SETLKW are absent: INIT leaves locks to the kernel.
 
-    private static final @Nullable Opcode[] BY_NUMBER = new @Nullable Opcode[64];
+    private static final Opcode[] BY_NUMBER = new Opcode[64];
 
     static {
+        Arrays.fill(BY_NUMBER, UNKNOWN);
         for (Opcode opcode : values()) {
             BY_NUMBER[opcode.number] = opcode;
         }
@@ -71,9 +74,8 @@ enum Opcode {
         return number;
     }
 
-    /** @return null if it is not served */
-    static @Nullable Opcode of(int number) {
-        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
+    static Opcode of(int number) {
+        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
     }
 
     /** Whether the kernel waits for a reply. It does not for requests sent by fuse_queue_forget in fs/fuse/dev.c. */
@@ -81,7 +83,7 @@ enum Opcode {
         return this != FORGET && this != BATCH_FORGET;
     }
 
-    /** The call for observers; null if not observed: FORGET, INTERRUPT and the session's own requests. */
+    /** The call for observers; null if not observed: UNKNOWN, FORGET, INTERRUPT and the session's own requests. */
     @Nullable
     KernelCall call() {
         return call;

@@ -164,7 +164,7 @@ final class RecordedOperations implements Operations {
             }
             case READDIR -> listed(request, reply, length, 0);
             case READDIRPLUS -> listed(request, reply, length, EntryOut.SIZE);
-            case null, default -> {}
+            default -> {}
         }
     }
 
@@ -207,7 +207,7 @@ final class RecordedOperations implements Operations {
             case UNLINK, RMDIR -> table.removed(request.node(), request.nameBytes(0));
             case RENAME -> moved(request, RenameIn.SIZE, request.u64(RenameIn.NEWDIR));
             case RENAME2 -> moved(request, Rename2In.SIZE, request.u64(Rename2In.NEWDIR));
-            case null, default -> {}
+            default -> {}
         }
     }
 

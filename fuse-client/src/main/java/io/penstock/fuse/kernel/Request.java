@@ -40,7 +40,7 @@ final class Request implements ObservedCall {
     /** The end of the body: extensions, which follow it, are ignored. */
     private int end;
 
-    private @Nullable Opcode opcode;
+    private Opcode opcode = Opcode.UNKNOWN;
 
     /** {@link System#nanoTime} at the read. */
     private long arrived;
@@ -78,7 +78,7 @@ final class Request implements ObservedCall {
     boolean received(int bytes) {
         arrived = System.nanoTime();
         end = 0;
-        opcode = null;
+        opcode = Opcode.UNKNOWN;
         if (bytes < InHeader.SIZE || memory.getInt(InHeader.LEN) != bytes) {
             return false;
         }
@@ -91,8 +91,6 @@ final class Request implements ObservedCall {
         return true;
     }
 
-    /** @return null if this opcode is not served */
-    @Nullable
     Opcode opcode() {
         return opcode;
     }
@@ -109,7 +107,7 @@ final class Request implements ObservedCall {
     /** Only for a request whose {@link Opcode#call} is observed. */
     @Override
     public KernelCall kind() {
-        return Objects.requireNonNull(Objects.requireNonNull(opcode).call());
+        return Objects.requireNonNull(opcode.call());
     }
 
     @Override
@@ -127,7 +125,7 @@ final class Request implements ObservedCall {
             case RENAME -> RenameIn.SIZE;
             case RENAME2 -> Rename2In.SIZE;
             case LINK -> LinkIn.SIZE;
-            case null, default -> -1;
+            default -> -1;
         };
         try {
             return start < 0 ? null : string(start);
@@ -142,7 +140,7 @@ final class Request implements ObservedCall {
         try {
             return switch (opcode) {
                 case READ, WRITE, READDIR, READDIRPLUS, LSEEK, FALLOCATE -> u64(ReadIn.OFFSET);
-                case null, default -> NO_OFFSET;
+                default -> NO_OFFSET;
             };
         } catch (ErrnoException e) {
             return NO_OFFSET;

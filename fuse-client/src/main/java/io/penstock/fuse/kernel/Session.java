@@ -175,12 +175,12 @@ final class Session {
         Opcode opcode = request.opcode();
         try {
             return switch (opcode) {
-                case null -> -Errno.ENOSYS.number();
+                case UNKNOWN -> -Errno.ENOSYS.number();
                 case INTERRUPT -> interrupt(request);
                 default -> operations.serve(request, reply, false);
             };
         } catch (Throwable e) {
-            return opcode != null && opcode.isAnswered() ? failure(request, e) : Operations.NO_REPLY;
+            return opcode.isAnswered() ? failure(request, e) : Operations.NO_REPLY;
         }
     }
 
@@ -255,13 +255,13 @@ final class Session {
 
     private static Object name(Request request) {
         Opcode opcode = request.opcode();
-        return opcode == null ? request.opcodeNumber() : opcode;
+        return opcode == Opcode.UNKNOWN ? request.opcodeNumber() : opcode;
     }
 
     /** Called before the reply is sent: a program that has its reply finds the call counted. */
     private void observe(Request request, int result, Reply reply) {
         Opcode opcode = request.opcode();
-        if (opcode == null || opcode.call() == null) {
+        if (opcode.call() == null) {
             return;
         }
         int errno = Math.max(0, -result);

@@ -77,7 +77,7 @@ final class MemoryOperations implements Operations {
             case RELEASE, RELEASEDIR -> 0;
             case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : NoWait.WOULD_WAIT;
             case FORGET, BATCH_FORGET -> NO_REPLY;
-            case null, default -> -Errno.ENOSYS.number();
+            default -> -Errno.ENOSYS.number();
         };
     }
 

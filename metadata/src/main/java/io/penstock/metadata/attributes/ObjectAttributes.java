@@ -2,6 +2,7 @@ package io.penstock.metadata.attributes;
 
 import java.time.Instant;
 import java.util.Collections;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -75,12 +76,16 @@ public record ObjectAttributes(
 
     /** Null for the object's own time. */
     public ObjectAttributes withModified(@Nullable Instant time) {
-        return new ObjectAttributes(kind, permissions, uid, gid, time, accessed, target, device, extended);
+        return Objects.equals(time, modified)
+                ? this
+                : new ObjectAttributes(kind, permissions, uid, gid, time, accessed, target, device, extended);
     }
 
     /** Null for the time of the last change. */
     public ObjectAttributes withAccessed(@Nullable Instant time) {
-        return new ObjectAttributes(kind, permissions, uid, gid, modified, time, target, device, extended);
+        return Objects.equals(time, accessed)
+                ? this
+                : new ObjectAttributes(kind, permissions, uid, gid, modified, time, target, device, extended);
     }
 
     /** @param value null to remove it */
