@@ -17,6 +17,10 @@
  * (X_PENSTOCK_STANDBY=1), and one for each X_PENSTOCK_UPGRADE=1, which replaces the process once it is warm. A descriptor
  * that comes with the latter is the standby's standard error, and says why it failed.
  *
+ * X_PENSTOCK_NOTICES=1 comes with a socket (SOCK_SEQPACKET): a child of this program writes each message from there to the
+ * stored penstock-device, and sends the error number, or 0. The kernel may delay such a write until a program has got a
+ * reply. A thread that waits for it cannot be killed, and its process would not die.
+ *
  * This program must never wait for the mount, because only a successor could answer: it opens nothing there, and no
  * file of the mount becomes its own. It has one thread.
  */
@@ -68,7 +72,8 @@ enum {
 	MOST_SENT = 253, /* descriptors in one message: the kernel's SCM_MAX_FD */
 	MOST_MESSAGES = 1024, /* read in a row; more than a socket queues (net.unix.max_dgram_qlen) */
 	MESSAGE_BYTES = 8192, /* a path and all the rest */
-	NAME_BYTES = 256 /* as in systemd */
+	NAME_BYTES = 256, /* as in systemd */
+	NOTICE_BYTES = 8192 /* a name and a header */
 };
 
 static char **command, notify_name[16]; /* the latter with @ instead of the zero byte */
@@ -223,6 +228,34 @@ static void standby_is_warm(void)
 	kill(process, SIGKILL);
 }
 
+/* A child that writes what it receives to the device. It keeps no other file open, and ends with its process. */
+static void start_notices(int line)
+{
+	pid_t supervisor = getpid(), child = fork();
+	if (child == 0) {
+		char notice[NOTICE_BYTES];
+		int device = -1, others[] = {notify, signals, null, standby_line, upgrade_reply};
+		ssize_t length;
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+			if (others[i] >= 0)
+				close(others[i]);
+		for (int i = 0; i < stored_count; i++)
+			if (strcmp(stored[i].name, "penstock-device") == 0)
+				device = stored[i].fd;
+			else
+				close(stored[i].fd);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != supervisor)
+			_exit(1);
+		while ((length = recv(line, notice, sizeof notice, 0)) > 0) {
+			int error = write(device, notice, (size_t)length) < 0 ? errno : 0;
+			if (send(line, &error, sizeof error, MSG_NOSIGNAL) < 0)
+				break;
+		}
+		_exit(0);
+	}
+	close(line); /* if there is no child, the process sees that */
+}
+
 static void remove_stored(const char *name)
 {
 	int kept = 0;
@@ -260,7 +293,10 @@ static void unmount(void)
 {
 	while (stored_count > 0)
 		close(stored[--stored_count].fd);
-	if (*mount_point != '/' || !is_at_mount_point() || umount2(mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL)
+	if (*mount_point != '/' || !is_at_mount_point())
+		return;
+	umount2(mount_point, MNT_FORCE | UMOUNT_NOFOLLOW); /* ends all waiting, also that of notices, which keep the device open */
+	if (umount2(mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL)
 		return; /* EINVAL: it is no longer mounted */
 	int error = errno;
 	if (error != EPERM || setenv("AT", mount_point, 1) != 0 ||
@@ -339,7 +375,7 @@ static void obey(char *text, const int *descriptors, int count)
 {
 	char name[NAME_BYTES] = "stored"; /* as in systemd */
 	bool ready = false, alive = false, stores = false, removes = false, had_stopped = stopping;
-	int number, reply = -1;
+	int number, reply = -1, notices = -1;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		ready |= strcmp(line, "READY=1") == 0;
 		alive |= strcmp(line, "WATCHDOG=1") == 0;
@@ -353,6 +389,8 @@ static void obey(char *text, const int *descriptors, int count)
 			wants_standby = number != 0;
 		if (strcmp(line, "X_PENSTOCK_UPGRADE=1") == 0 && count > 0)
 			reply = descriptors[--count];
+		if (strcmp(line, "X_PENSTOCK_NOTICES=1") == 0 && count > 0)
+			notices = descriptors[--count];
 	}
 	was_ready |= ready;
 	if (ready && ready_at == 0) {
@@ -374,6 +412,8 @@ static void obey(char *text, const int *descriptors, int count)
 		close(descriptors[i]);
 	if (reply >= 0)
 		upgrade(reply);
+	if (notices >= 0)
+		start_notices(notices);
 }
 
 static void read_messages(void)

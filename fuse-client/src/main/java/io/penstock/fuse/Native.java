@@ -36,6 +36,7 @@ public final class Native {
     public static final int AF_UNIX = 1;
     public static final int SOCK_STREAM = 1;
     static final int SOCK_DGRAM = 2;
+    static final int SOCK_SEQPACKET = 5;
     static final int SOCK_CLOEXEC = 02000000;
 
     /** fcntl(2). */

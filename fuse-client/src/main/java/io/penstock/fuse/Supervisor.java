@@ -178,6 +178,28 @@ public final class Supervisor {
         }
     }
 
+    /**
+     * Asks for a child of the supervisor that writes notices to the {@linkplain #keep stored} device: a write that waits
+     * for another request keeps this process from dying.
+     *
+     * @return a socket: the response to each message is 0, or an error number. Its end says that there is no such child.
+     *     Empty without a socket
+     */
+    public OptionalInt notices() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment ends = arena.allocate(JAVA_INT, 2);
+            int type = Native.SOCK_SEQPACKET | Native.SOCK_CLOEXEC;
+            if (Native.C.socketpair(Native.AF_UNIX, type, 0, ends.address()) != 0) {
+                log.warn("Notices to the kernel are written by this process: error number {}", Native.error());
+                return OptionalInt.empty();
+            }
+            int theirs = ends.getAtIndex(JAVA_INT, 1);
+            send("X_PENSTOCK_NOTICES=1", theirs);
+            Native.C.close(theirs);
+            return OptionalInt.of(ends.getAtIndex(JAVA_INT, 0));
+        }
+    }
+
     private static BufferedReader pipe(int descriptor) throws IOException {
         try {
             return Files.newBufferedReader(Path.of("/dev/fd", Integer.toString(descriptor)), ISO_8859_1);

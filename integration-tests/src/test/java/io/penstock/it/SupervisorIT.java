@@ -538,6 +538,59 @@ final class SupervisorIT {
     }
 
     @Test
+    void notices_areWrittenByAChild() throws Exception {
+        int status = run("""
+            import socket
+            device, theirs = os.pipe()
+            store('penstock-device', theirs)
+            os.close(theirs)
+            notify('READY=1')
+            mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            notify('X_PENSTOCK_NOTICES=1', its.fileno())
+            its.close()
+            mine.send(b'notice')
+            say(mine.recv(99))
+            say(os.read(device, 99))
+            os.close(device)
+            mine.send(b'refused')
+            say(mine.recv(99))
+            end(5)
+            """);
+
+        assertThat(said()).containsExactly("b'\\x00\\x00\\x00\\x00'", "b'notice'", "b' \\x00\\x00\\x00'"); // EPIPE
+        assertThat(status).isEqualTo(5);
+    }
+
+    /** Only the successor makes room for the notice. */
+    @Test
+    void notices_thatWait_keepNoProcessFromDying() throws Exception {
+        int status = run("""
+            import fcntl, socket
+            if RESTARTS == 0:
+                ours, theirs = os.pipe()
+                os.write(theirs, bytes(fcntl.fcntl(theirs, fcntl.F_GETPIPE_SZ)))
+                store('penstock-device', theirs)
+                store('kernel', ours)
+                os.close(ours)
+                os.close(theirs)
+                notify('READY=1')
+                mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                notify('X_PENSTOCK_NOTICES=1', its.fileno())
+                mine.send(b'notice')
+                die()
+            kernel = stored()['kernel']
+            notify('READY=1')
+            while not (part := os.read(kernel, 1 << 20)).endswith(b'notice'):
+                pass
+            say(RESTARTS)
+            end(6)
+            """);
+
+        assertThat(said()).containsExactly("1");
+        assertThat(status).isEqualTo(6);
+    }
+
+    @Test
     void upgrade_warmProcess_replacesTheOther() throws Exception {
         int status = run(List.of(), "plain", """
             if RESTARTS == 0:

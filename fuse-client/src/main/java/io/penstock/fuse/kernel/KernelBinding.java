@@ -143,7 +143,8 @@ public final class KernelBinding {
                 kernel.detach();
                 survival.ends();
             };
-            Session session = Session.start(device, answering, observer, negotiated, READERS, atEnd);
+            Session session =
+                    Session.start(device, answering, observer, negotiated, survival.notices(device), READERS, atEnd);
             answers = true;
             return new DeviceMount(kernel, session, description, longestValid, survival);
         } catch (RuntimeException | Error e) {

@@ -37,6 +37,10 @@ final class Notifier implements KernelCache {
     }
 
     private final Device device;
+
+    /** Confined to the notifier's thread. */
+    private final NoticeWriter delayed;
+
     private final boolean prunes;
     private final BlockingQueue<Notice> pending = new LinkedBlockingQueue<>(MOST_PENDING);
     private final Thread thread =
@@ -48,17 +52,19 @@ final class Notifier implements KernelCache {
     @GuardedBy("this")
     private final Reply immediate = new Reply(LONGEST_NOTICE);
 
-    private Notifier(Device device, boolean prunes) {
+    private Notifier(Device device, NoticeWriter delayed, boolean prunes) {
         this.device = device;
+        this.delayed = delayed;
         this.prunes = prunes;
     }
 
     /**
      * @param device after its handshake
+     * @param delayed for notices that may have to wait; closed with this
      * @param prunes see {@link NegotiatedInit#prunes}
      */
-    static Notifier start(Device device, boolean prunes) {
-        Notifier notifier = new Notifier(device, prunes);
+    static Notifier start(Device device, NoticeWriter delayed, boolean prunes) {
+        Notifier notifier = new Notifier(device, delayed, prunes);
         notifier.thread.start();
         return notifier;
     }
@@ -71,7 +77,8 @@ final class Notifier implements KernelCache {
     /** The kernel does not wait if the inode is in use: fuse_reverse_inval_inode in fs/fuse/inode.c. */
     @Override
     public synchronized void dropAttributes(long inode) {
-        send(new Notice.Inode(inode, false), immediate);
+        Notice notice = new Notice.Inode(inode, false);
+        refused(notice, device.write(immediate.address(), compose(notice, immediate)));
     }
 
     @Override
@@ -111,17 +118,18 @@ final class Notifier implements KernelCache {
     }
 
     private void run() {
-        try {
+        try (delayed) {
             while (true) {
-                send(pending.take(), message);
+                Notice notice = pending.take();
+                refused(notice, delayed.write(message.address(), compose(notice, message)));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the session has ended
         }
     }
 
-    private void send(Notice notice, Reply message) {
-        int error = device.write(message.address(), compose(notice, message));
+    /** @param error a result of the device */
+    private static void refused(Notice notice, int error) {
         // ENOENT: the kernel did not know the name or inode. ENOTDIR: it did not know the directory as one.
         if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
             log.debug("The kernel refused {}: error number {}", notice, -error);

@@ -63,13 +63,14 @@ final class Session {
             Operations operations,
             CallObserver observer,
             NegotiatedInit negotiated,
+            NoticeWriter notices,
             int readers,
             Runnable atEnd) {
         this.device = device;
         this.operations = operations;
         this.observer = observer;
         this.atEnd = atEnd;
-        this.notifier = Notifier.start(device, negotiated.prunes());
+        this.notifier = Notifier.start(device, notices, negotiated.prunes());
         this.disconnect = operations.connect(notifier);
         this.replies = new ReplyPool(negotiated.maxRequest(), REPLY_BUDGET);
         this.requests = new RequestPool(Handshake.requestMemory(negotiated.maxRequest()), LARGE_REQUESTS);
@@ -81,6 +82,7 @@ final class Session {
      *
      * @param device after its handshake; closed at the end of the session
      * @param observer notified of each call
+     * @param notices closed with the session
      * @param atEnd run before the device is closed: removes the mount if it still exists, as after an abort
      */
     static Session start(
@@ -88,9 +90,10 @@ final class Session {
             Operations operations,
             CallObserver observer,
             NegotiatedInit negotiated,
+            NoticeWriter notices,
             int readers,
             Runnable atEnd) {
-        Session session = new Session(device, operations, observer, negotiated, readers, atEnd);
+        Session session = new Session(device, operations, observer, negotiated, notices, readers, atEnd);
         int maxRequest = negotiated.maxRequest();
         for (int i = 0; i < readers; i++) {
             Request request = new Request(Reply.aligned(Share.REQUESTS, Handshake.requestMemory(maxRequest)));

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,11 @@ sealed interface Survival {
 
     /** The same operations, for a mount that survives: what the kernel gets by them is recorded. */
     Operations of(Operations operations, FileSystem fileSystem, BackingFiles kernel) throws MountException;
+
+    /** For notices to the device that may have to wait. */
+    default NoticeWriter notices(Device device) {
+        return new NoticeWriter.Direct(device);
+    }
 
     /** The session is about to read requests. */
     default void begins(Device device) {}
@@ -104,6 +110,14 @@ sealed interface Survival {
             }
             Attempts attempts = new Attempts(inherited.tries(), !supervisor.isUpgrade(), table::tried);
             return new RecordedOperations(operations, fileSystem, table, mount, inherited.effects(), attempts);
+        }
+
+        @Override
+        public NoticeWriter notices(Device device) {
+            OptionalInt socket = supervisor.notices();
+            return socket.isEmpty()
+                    ? new NoticeWriter.Direct(device)
+                    : new NoticeWriter.Relayed(socket.getAsInt(), device);
         }
 
         @Override

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class NotifierTest {
     private final FakeKernel kernel = new FakeKernel();
     private final Device device = kernel.device();
-    private final Notifier notifier = Notifier.start(device, true);
+    private final Notifier notifier = Notifier.start(device, new NoticeWriter.Direct(device), true);
 
     @AfterEach
     void nothingIsLeft() throws InterruptedException {
@@ -51,7 +51,7 @@ class NotifierTest {
 
     @Test
     void forget_olderKernel_dropsTheName() throws Exception {
-        Notifier older = Notifier.start(device, false);
+        Notifier older = Notifier.start(device, new NoticeWriter.Direct(device), false);
 
         older.forget(0x1122, 0x33, "a");
 

@@ -39,8 +39,15 @@ class SessionTest {
     private final Scripted operations = new Scripted();
     private final CountDownLatch atEnd = new CountDownLatch(1);
     private final CallLatencies latencies = new CallLatencies();
+    private final Device device = kernel.device();
     private final Session session = Session.start(
-            kernel.device(), operations, latencies, new NegotiatedInit(45, MAX_REQUEST, 0), 2, atEnd::countDown);
+            device,
+            operations,
+            latencies,
+            new NegotiatedInit(45, MAX_REQUEST, 0),
+            new NoticeWriter.Direct(device),
+            2,
+            atEnd::countDown);
 
     /** The expected outcome of a request, and the error number of its reply. */
     private enum Fate {
