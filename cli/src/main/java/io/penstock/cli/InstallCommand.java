@@ -44,17 +44,20 @@ import picocli.CommandLine.Option;
 final class InstallCommand implements Callable<Integer> {
     private static final Path ROOT = Path.of("/");
 
-    /** The parts that run, below the folder of an installation. Other files of a build are not copied. */
-    private static final List<Path> PARTS = List.of(Path.of("bin"), Path.of("cli/target/penstock/lib"));
+    /** Where the .deb and the .rpm have their versions. */
+    private static final Path PACKAGED = Path.of("/usr/lib/penstock");
 
-    /** The program that restarts mounts; missing if there was no compiler. */
-    private static final Path SUPERVISOR = Path.of("cli/target/penstock/penstock-supervisor");
+    /** Where a clone has what was built. */
+    private static final Path BUILT = Path.of("cli/target/penstock");
+
+    /** The Java of an unpacked archive, whose files are not below {@link #BUILT}. */
+    private static final Path RUNTIME = Path.of("runtime");
 
     /** Files that make it start faster; they may be missing. */
-    private static final List<Path> CACHES = List.of(
-            Path.of("cli/target/penstock/penstock.aot"),
-            Path.of("cli/target/penstock/penstock.aot.commands"),
-            Path.of("cli/target/penstock/penstock.aot.stamp"));
+    private static final Set<String> CACHES = Set.of("penstock.aot", "penstock.aot.commands", "penstock.aot.stamp");
+
+    /** The program that restarts mounts, which is missing if there was no compiler, and an archive's lists of classes. */
+    private static final Set<String> OTHERS = Set.of("penstock-supervisor", "classes", "classes.commands");
 
     /** The length of the digest in a version's name. */
     private static final int DIGEST_BYTES = 6;
@@ -75,6 +78,9 @@ final class InstallCommand implements Callable<Integer> {
         Path home = Launcher.home();
         if (home == null) {
             throw new RefusedException("run this through bin/penstock, which knows where Penstock is");
+        }
+        if (home.startsWith(PACKAGED)) {
+            throw new RefusedException("a package has installed this Penstock; remove it by the package manager");
         }
         Installation installation = new Installation(ROOT, ROOT.resolve("proc"));
         try {
@@ -238,7 +244,10 @@ final class InstallCommand implements Callable<Integer> {
          */
         private static Set<Path> files(Path home) throws IOException, RefusedException {
             Set<Path> files = new TreeSet<>();
-            for (Path part : PARTS) {
+            boolean isArchive = Files.exists(home.resolve(RUNTIME));
+            Path built = isArchive ? Path.of("") : BUILT;
+            List<Path> parts = List.of(Path.of("bin"), built.resolve("lib"), isArchive ? RUNTIME : Path.of("bin"));
+            for (Path part : parts) {
                 for (Path above = part.getParent(); above != null; above = above.getParent()) {
                     files.add(above);
                 }
@@ -246,7 +255,8 @@ final class InstallCommand implements Callable<Integer> {
                     below.map(home::relativize).forEach(files::add);
                 }
             }
-            Stream.concat(CACHES.stream(), Stream.of(SUPERVISOR))
+            Stream.concat(CACHES.stream(), OTHERS.stream())
+                    .map(built::resolve)
                     .filter(file -> Files.exists(home.resolve(file)))
                     .forEach(files::add);
             for (Path file : files) {
@@ -270,7 +280,8 @@ final class InstallCommand implements Callable<Integer> {
                 Path from = home.resolve(file);
                 digest.update((file + "\n" + Files.isExecutable(from) + (Files.size(from) > 0)).getBytes(UTF_8));
                 if (Files.isRegularFile(from)
-                        && (!CACHES.contains(file) || file.toString().endsWith(STAMP))) {
+                        && (CACHES.stream().noneMatch(file::endsWith)
+                                || file.toString().endsWith(STAMP))) {
                     digest.update(Files.readAllBytes(from));
                 }
             }

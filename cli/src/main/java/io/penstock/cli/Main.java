@@ -111,7 +111,8 @@ public final class Main {
         }
     }
 
-    static CommandLine commandLine() {
+    /** All commands; also for the manual pages. */
+    public static CommandLine commandLine() {
         return commandLine(COMMANDS, false);
     }
 

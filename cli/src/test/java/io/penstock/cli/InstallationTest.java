@@ -92,6 +92,18 @@ class InstallationTest {
     }
 
     @Test
+    void install_unpackedArchive_copiesItsJavaAndItsLists() throws Exception {
+        Files.move(home.resolve("cli/target/penstock/lib"), home.resolve("lib"));
+        Files.createDirectory(home.resolve("runtime"));
+        Files.writeString(home.resolve("runtime/release"), "Java 25");
+        Files.writeString(home.resolve("classes"), "java/lang/Object");
+        installation.install(home);
+        assertThat(current.resolve("runtime/release")).hasContent("Java 25");
+        assertThat(current.resolve("classes")).hasContent("java/lang/Object");
+        assertThat(current.resolve("lib/penstock-cli-1.jar")).hasContent("jar");
+    }
+
+    @Test
     void install_theSameAgain_keepsTheCachesThatAreThere() throws Exception {
         installation.install(home);
         Path first = current.toRealPath();

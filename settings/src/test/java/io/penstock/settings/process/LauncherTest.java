@@ -72,6 +72,19 @@ class LauncherTest {
     }
 
     @Test
+    void package_withItsOwnJava_runsItsOwnFilesAndHasNoDemo() throws Exception {
+        Path home = folder.resolve("home");
+        java("echo its own \"$@\"");
+        Files.move(folder.resolve("jdk"), home.resolve("runtime"));
+        Files.move(lib, home.resolve("lib"));
+        Outcome doctor = launch("doctor");
+        assertThat(doctor.out()).as(doctor.err()).startsWith("its own ").endsWith("Main doctor\n");
+        Outcome demo = launch("demo");
+        assertThat(demo.exitCode()).isEqualTo(1);
+        assertThat(demo.err()).contains("a package has no demo");
+    }
+
+    @Test
     void background_ready_returnsAndTheProcessGoesOn() throws Exception {
         Path pid = folder.resolve("pid");
         java("echo $$ >" + pid + "; echo mounted; " + READY + "; exec sleep 100");
