@@ -11,7 +11,7 @@ build_go_program() {
     folder=$(mktemp -d "$tools/build-XXXXXX")
     got=$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Sum": "\(.*\)",\?$/\1/p') || true
     if [[ $got != "$sum" ]]; then
-        echo "test: $module@$version has the sum '$got', not $sum: not built" >&2
+        echo "${0##*/}: $module@$version has the sum '$got', not $sum: not built" >&2
     elif (cd / && GOBIN=$folder go install "$package@$version"); then
         mv "$folder"/* "$tools/$name"
     fi
@@ -24,8 +24,11 @@ is_built_from() {
     [[ -x $1 ]] && type -P go >/dev/null && go version -m "$1" 2>/dev/null | grep -qF "$2"
 }
 
-# Builds a program in this version, unless that is there.
+# Builds a program in this version, unless that is there. The arguments are those of build_go_program.
 get_go_program() {
-    ! type -P go >/dev/null || is_built_from "$tools/$5" "$2" || build_go_program "$@" || true
+    if type -P go >/dev/null && ! is_built_from "$tools/$5" "$2"; then
+        echo "${0##*/}: building $5 $2 into $tools, once; this may take a few minutes"
+        build_go_program "$@" || true
+    fi
     [[ -x $tools/$5 ]]
 }
