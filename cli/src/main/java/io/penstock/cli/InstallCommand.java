@@ -47,12 +47,6 @@ final class InstallCommand implements Callable<Integer> {
     /** Where the .deb and the .rpm have their versions. */
     private static final Path PACKAGED = Path.of("/usr/lib/penstock");
 
-    /** Where a clone has what was built. */
-    private static final Path BUILT = Path.of("cli/target/penstock");
-
-    /** The Java of an unpacked archive, whose files are not below {@link #BUILT}. */
-    private static final Path RUNTIME = Path.of("runtime");
-
     /** Files that make it start faster; they may be missing. */
     private static final Set<String> CACHES = Set.of("penstock.aot", "penstock.aot.commands", "penstock.aot.stamp");
 
@@ -244,9 +238,11 @@ final class InstallCommand implements Callable<Integer> {
          */
         private static Set<Path> files(Path home) throws IOException, RefusedException {
             Set<Path> files = new TreeSet<>();
-            boolean isArchive = Files.exists(home.resolve(RUNTIME));
-            Path built = isArchive ? Path.of("") : BUILT;
-            List<Path> parts = List.of(Path.of("bin"), built.resolve("lib"), isArchive ? RUNTIME : Path.of("bin"));
+            Path built = home.relativize(Launcher.built(home));
+            List<Path> parts = new ArrayList<>(List.of(Path.of("bin"), built.resolve("lib")));
+            if (built.toString().isEmpty()) {
+                parts.add(Path.of("runtime"));
+            }
             for (Path part : parts) {
                 for (Path above = part.getParent(); above != null; above = above.getParent()) {
                     files.add(above);

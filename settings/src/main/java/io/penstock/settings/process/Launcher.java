@@ -1,5 +1,6 @@
 package io.penstock.settings.process;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,6 +32,14 @@ public final class Launcher {
     public static @Nullable Path home() {
         String home = System.getProperty("penstock.home");
         return home == null ? null : Path.of(home);
+    }
+
+    /**
+     * The folder of what bin/penstock runs: jars, start caches and supervisor. A package has these, and its Java, in
+     * Penstock's own folder.
+     */
+    public static Path built(Path home) {
+        return Files.exists(home.resolve("runtime")) ? home : home.resolve("cli/target/penstock");
     }
 
     /** The command that runs Penstock. */

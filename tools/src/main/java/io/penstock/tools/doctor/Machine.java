@@ -155,8 +155,7 @@ final class Machine {
         if (isUsed) {
             return AotCache.USED;
         }
-        boolean isPackaged = Files.exists(home.resolve("runtime")); // As in bin/penstock.
-        Path folder = isPackaged ? home : home.resolve("cli/target/penstock");
+        Path folder = Launcher.built(home);
         Path file = folder.resolve("penstock.aot");
         if (Files.exists(file) && Files.size(file) == 0) {
             return AotCache.FAILED;
@@ -179,7 +178,7 @@ final class Machine {
                 findings.warning(
                         "Java's ahead-of-time cache could not be created",
                         why,
-                        "Remove penstock.aot* in the installation's folder, and run penstock" + " train: it says why");
+                        "Remove penstock.aot* in the installation's folder, and run penstock train: it says why");
             case NO_LAUNCHER ->
                 findings.note(
                         "this process was not started by bin/penstock",
