@@ -25,9 +25,15 @@ public record KernelRequest(long mount, long number, boolean isResent) {
         return CURRENT.isBound() ? CURRENT.get() : null;
     }
 
+    /** The request that this thread serves, if a former process may have executed it; null if not. */
+    public static @Nullable KernelRequest resent() {
+        KernelRequest current = current();
+        return current != null && current.isResent ? current : null;
+    }
+
     /** Whether this thread serves a request that a former process may have executed. */
     public static boolean mayBeDone() {
-        return CURRENT.isBound() && CURRENT.get().isResent;
+        return resent() != null;
     }
 
     /** Serves it in this thread. */

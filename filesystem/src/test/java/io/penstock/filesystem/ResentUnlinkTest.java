@@ -41,7 +41,11 @@ class ResentUnlinkTest extends OverOneCache {
     }
 
     private void unlink(boolean isResent) throws ErrnoException {
-        new KernelRequest(1, 8, isResent).<Boolean, ErrnoException>serve(() -> {
+        unlink(8, isResent);
+    }
+
+    private void unlink(long request, boolean isResent) throws ErrnoException {
+        new KernelRequest(1, request, isResent).<Boolean, ErrnoException>serve(() -> {
             m.unlink("a");
             return true;
         });
@@ -74,7 +78,7 @@ class ResentUnlinkTest extends OverOneCache {
         assertThat(m.stored("a")).isEqualTo("content");
     }
 
-    /** The response to its deletion arrived too late for the reply. */
+    /** The process was killed before it sent the deletion that it had recorded. */
     @Test
     void unlink_begunButNotExecuted_removesThatVersion() throws Exception {
         bucket.put("a", "content");
@@ -91,10 +95,7 @@ class ResentUnlinkTest extends OverOneCache {
         unlink(false);
         bucket.put("a", "another");
         kill();
-        new KernelRequest(1, 10, true).<Boolean, ErrnoException>serve(() -> {
-            m.unlink("a");
-            return true;
-        });
+        unlink(10, true);
         assertThat(m.stored("a")).isNull();
     }
 }

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongToIntFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -165,17 +166,7 @@ public final class Supervisor {
      * @return what the other process and the supervisor say; it ends when the upgrade has failed
      */
     public Reader upgrade() throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment ends = arena.allocate(JAVA_INT, 2);
-            if (Native.C.pipe2(ends.address(), Native.O_CLOEXEC) != 0) {
-                throw new IOException("no pipe: error number " + Native.error());
-            }
-            int theirs = ends.getAtIndex(JAVA_INT, 1);
-            Reader reader = pipe(ends.getAtIndex(JAVA_INT, 0));
-            send("X_PENSTOCK_UPGRADE=1", theirs);
-            Native.C.close(theirs);
-            return reader;
-        }
+        return pipe(sendEnd("X_PENSTOCK_UPGRADE=1", ends -> Native.C.pipe2(ends, Native.O_CLOEXEC)));
     }
 
     /**
@@ -186,17 +177,32 @@ public final class Supervisor {
      *     Empty without a socket
      */
     public OptionalInt notices() {
+        int type = Native.SOCK_SEQPACKET | Native.SOCK_CLOEXEC;
+        try {
+            return OptionalInt.of(
+                    sendEnd("X_PENSTOCK_NOTICES=1", ends -> Native.C.socketpair(Native.AF_UNIX, type, 0, ends)));
+        } catch (IOException e) {
+            log.warn("Notices to the kernel are written by this process: {}", e.getMessage());
+            return OptionalInt.empty();
+        }
+    }
+
+    /**
+     * Sends the second of two connected descriptors.
+     *
+     * @param pair writes both to an address, and returns 0
+     * @return the first
+     */
+    private int sendEnd(String message, LongToIntFunction pair) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment ends = arena.allocate(JAVA_INT, 2);
-            int type = Native.SOCK_SEQPACKET | Native.SOCK_CLOEXEC;
-            if (Native.C.socketpair(Native.AF_UNIX, type, 0, ends.address()) != 0) {
-                log.warn("Notices to the kernel are written by this process: error number {}", Native.error());
-                return OptionalInt.empty();
+            if (pair.applyAsInt(ends.address()) != 0) {
+                throw new IOException("no descriptors: error number " + Native.error());
             }
             int theirs = ends.getAtIndex(JAVA_INT, 1);
-            send("X_PENSTOCK_NOTICES=1", theirs);
+            send(message, theirs);
             Native.C.close(theirs);
-            return OptionalInt.of(ends.getAtIndex(JAVA_INT, 0));
+            return ends.getAtIndex(JAVA_INT, 0);
         }
     }
 

@@ -277,9 +277,8 @@ public final class Writeback implements AutoCloseable {
      * sent again.
      */
     public int writtenBefore() {
-        return left == null || !KernelRequest.mayBeDone()
-                ? 0
-                : left.written(Objects.requireNonNull(KernelRequest.current()).number());
+        KernelRequest resent = KernelRequest.resent();
+        return left == null || resent == null ? 0 : left.written(resent.number());
     }
 
     /**
@@ -287,9 +286,8 @@ public final class Writeback implements AutoCloseable {
      * again: null if there was none, or the request was not sent again.
      */
     public @Nullable ObjectVersion deletedBefore() {
-        return left == null || !KernelRequest.mayBeDone()
-                ? null
-                : left.deleted(Objects.requireNonNull(KernelRequest.current()).number());
+        KernelRequest resent = KernelRequest.resent();
+        return left == null || resent == null ? null : left.deleted(resent.number());
     }
 
     /** Whether earlier runs have left something that will change the bucket. */
