@@ -21,6 +21,9 @@
  * stored penstock-device, and sends the error number, or 0. The kernel may delay such a write until a program has got a
  * reply. A thread that waits for it cannot be killed, and its process would not die.
  *
+ * With PENSTOCK_MOUNT_POINT, PENSTOCK_SOURCE, PENSTOCK_MOUNT_FLAGS (of mount(2)) and PENSTOCK_USER=UID:GID, this program
+ * mounts, and processes run as that user, without any rights. The first gets the device as penstock-mounted.
+ *
  * This program must never wait for the mount, because only a successor could answer: it opens nothing there, and no
  * file of the mount becomes its own. It has one thread.
  */
@@ -28,6 +31,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -96,6 +100,8 @@ static int standby_line = -1, upgrade_reply = -1; /* descriptors; the latter: -1
 static int cold_standbys; /* in a row that were never warm */
 static bool wants_standby, upgrades; /* upgrades: the process is being killed for it */
 static long long standby_at; /* when its start, or the end of an upgrade that takes too long, is due; 0: none */
+static unsigned user, group; /* of processes; 0: this program's */
+static const char *const mounted_name = "penstock-mounted";
 static long long died_at; /* milliseconds; of the process before the current one, or when it was killed */
 
 static long long now(void)
@@ -146,12 +152,15 @@ static _Noreturn void become_command(pid_t supervisor, int line)
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL); /* fails for those that cannot be changed */
 	sigemptyset(&none);
-	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
+	if (read(score_file, score, sizeof score - 1) > 0) /* if not, both are equally likely to be killed */
+		dprintf(score_file, "%d", atoi(score) + OOM_SCORE < 1000 ? atoi(score) + OOM_SCORE : 1000);
+	if (user > 0 && (setgroups(0, NULL) != 0 || setgid(group) != 0 || setuid(user) != 0 ||
+	                 prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0))
+		err(127, "cannot become user %u", user);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) /* last: a new user resets it */
 		err(127, "signals");
 	if (getppid() != supervisor)
 		_exit(128 + SIGTERM); /* it ended before that */
-	if (read(score_file, score, sizeof score - 1) > 0) /* if not, both are equally likely to be killed */
-		dprintf(score_file, "%d", atoi(score) + OOM_SCORE < 1000 ? atoi(score) + OOM_SCORE : 1000);
 	if (line >= 0 && upgrade_reply >= 0)
 		dup2(upgrade_reply, STDERR_FILENO);
 	pass_descriptors(line);
@@ -304,6 +313,37 @@ static void unmount(void)
 		syslog(LOG_ERR, "cannot unmount %s: %s", mount_point, strerror(error));
 }
 
+/* For processes that may not. */
+static void mount_device(void)
+{
+	const char *at = getenv("PENSTOCK_MOUNT_POINT"), *source = getenv("PENSTOCK_SOURCE"), *ids = getenv("PENSTOCK_USER");
+	unsigned long flags = strtoul(getenv("PENSTOCK_MOUNT_FLAGS") ? getenv("PENSTOCK_MOUNT_FLAGS") : "6", NULL, 10);
+	char options[128];
+	struct statx root;
+	int device;
+	if (!at)
+		return;
+	if (!source || !ids || sscanf(ids, "%u:%u", &user, &group) != 2 || user == 0 || strlen(at) >= sizeof mount_point)
+		errx(2, "PENSTOCK_MOUNT_POINT needs PENSTOCK_SOURCE, and PENSTOCK_USER=UID:GID");
+	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u,default_permissions,allow_other", device,
+	         user, group);
+	if (device < 0 || mount(source, at, "fuse.penstock", flags, options) != 0)
+		err(1, "cannot mount at %s", at);
+	store(mounted_name, &device, 1);
+	strcpy(mount_point, at);
+	if (statx(AT_FDCWD, at, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, 0, &root) == 0) {
+		device_major = root.stx_dev_major;
+		device_minor = root.stx_dev_minor;
+		snprintf(options, sizeof options, "/sys/class/bdi/%u:%u/read_ahead_kb", device_major, device_minor);
+		if (chown(options, user, group) != 0) /* it sets the kernel's readahead */
+			syslog(LOG_INFO, "%s: the kernel's readahead stays as it is", at);
+	}
+	unsetenv("PENSTOCK_MOUNT_POINT"); /* processes need none of these */
+	unsetenv("PENSTOCK_SOURCE");
+	unsetenv("PENSTOCK_MOUNT_FLAGS");
+}
+
 /* The process has ended, and all its messages have been read. */
 static void ended(int status)
 {
@@ -319,7 +359,7 @@ static void ended(int status)
 	asked |= ready_at == 0 && number == (WIFSIGNALED(status) ? SIGTERM : 128 + SIGTERM); /* told to end by others */
 	if (asked || is_last)
 		end_standby("the mount has ended");
-	if ((asked && !is_last) || (is_last && upgrades))
+	if ((asked && !is_last) || (is_last && upgrades) || (is_last && user > 0))
 		unmount();
 	if (asked || is_last)
 		exit(WIFSIGNALED(status) ? 128 + number : number);
@@ -393,6 +433,8 @@ static void obey(char *text, const int *descriptors, int count)
 			notices = descriptors[--count];
 	}
 	was_ready |= ready;
+	if (ready)
+		remove_stored(mounted_name); /* it keeps its own */
 	if (ready && ready_at == 0) {
 		ready_at = now();
 		if (wants_standby)
@@ -508,6 +550,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: penstock-supervisor COMMAND [ARG...]");
 	command = argv + 1;
 	prepare();
+	mount_device();
 	start();
 	/* Only the process has the caller's output: whoever reads it to its end does not wait for this program. */
 	for (int fd = 0; fd < FIRST_DESCRIPTOR; fd++)

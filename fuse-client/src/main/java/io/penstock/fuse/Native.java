@@ -26,6 +26,8 @@ public final class Native {
     public static final int MS_NOSUID = 2;
     public static final int MS_NODEV = 4;
     public static final int MS_NOEXEC = 8;
+    static final int MS_REMOUNT = 32;
+    static final int MS_BIND = 4096;
 
     /** umount2(2): detach now, finish when the last user is gone. */
     static final int MNT_DETACH = 2;

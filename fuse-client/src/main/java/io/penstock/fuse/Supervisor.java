@@ -36,6 +36,9 @@ public final class Supervisor {
     /** The name of the stored device. */
     private static final String DEVICE = "penstock-device";
 
+    /** The name of a device that the supervisor has mounted for the first process. */
+    private static final String MOUNTED = "penstock-mounted";
+
     /** The name of the stored memory. */
     private static final String MEMORY = "penstock-written";
 
@@ -89,7 +92,16 @@ public final class Supervisor {
 
     /** The device of a mount whose process has ended; this process is its successor. */
     public Optional<Path> inheritedDevice() {
-        OptionalInt device = inherited(DEVICE);
+        return device(DEVICE);
+    }
+
+    /** The device of a new mount: the supervisor has mounted it, because this process may not. */
+    public Optional<Path> mountedDevice() {
+        return device(MOUNTED);
+    }
+
+    private Optional<Path> device(String name) {
+        OptionalInt device = inherited(name);
         return device.isEmpty()
                 ? Optional.empty()
                 : Optional.of(Path.of("/dev/fd", Integer.toString(device.getAsInt())));

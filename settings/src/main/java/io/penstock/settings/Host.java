@@ -32,6 +32,19 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
     }
 
     /**
+     * The user who serves root's mounts without its rights, as $PENSTOCK_USER (UID:GID) tells the supervisor; 0 for root.
+     * Root's folders are that user's.
+     */
+    public int server() {
+        String user = variable("PENSTOCK_USER", "0:0");
+        return Integer.parseInt(user.substring(0, user.indexOf(':')));
+    }
+
+    private boolean hasFoldersOfRoot() {
+        return isRoot() || uid == server();
+    }
+
+    /**
      * A fraction of the memory, in whole MiB. The minimum is 256 MiB, or an eighth of the memory if that is less, but
      * never below 64 MiB.
      *
@@ -59,7 +72,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
 
     /** The folder for caches: its contents may be deleted at any time. */
     public Path cacheFolder() {
-        return isRoot() ? Path.of("/var/cache/penstock") : xdg("XDG_CACHE_HOME", ".cache");
+        return hasFoldersOfRoot() ? Path.of("/var/cache/penstock") : xdg("XDG_CACHE_HOME", ".cache");
     }
 
     /** Whether the Filesystem Hierarchy Standard or XDG allows the contents of the path's folder to be removed. */
@@ -72,12 +85,12 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
 
     /** The folder for data that must survive. */
     Path stateFolder() {
-        return isRoot() ? Path.of("/var/lib/penstock") : xdg("XDG_STATE_HOME", ".local/state");
+        return hasFoldersOfRoot() ? Path.of("/var/lib/penstock") : xdg("XDG_STATE_HOME", ".local/state");
     }
 
     /** The folder for logs. */
     public Path logFolder() {
-        return isRoot() ? Path.of("/var/log/penstock") : xdg("XDG_STATE_HOME", ".local/state");
+        return hasFoldersOfRoot() ? Path.of("/var/log/penstock") : xdg("XDG_STATE_HOME", ".local/state");
     }
 
     /**
@@ -85,7 +98,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
      * home folder. Other users can guess the name below /tmp, so owner and mode are checked before use.
      */
     public Path runtimeFolder() {
-        if (isRoot()) {
+        if (hasFoldersOfRoot()) {
             return Path.of("/run/penstock");
         }
         String runtime = variable("XDG_RUNTIME_DIR", "");

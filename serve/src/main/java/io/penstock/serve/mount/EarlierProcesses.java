@@ -30,7 +30,9 @@ final class EarlierProcesses {
      */
     static void forget(Supervisor supervisor, Path mountPoint) throws MountException {
         Optional<Path> device = supervisor.inheritedDevice();
-        if (device.isEmpty()) {
+        if (supervisor.mountedDevice().isPresent()) {
+            forget(InheritedDevice.resolve(supervisor.mountedDevice().get()));
+        } else if (device.isEmpty()) {
             DeadMount.remove(mountPoint).ifPresent(found -> {
                 log.warn("{}", found);
                 System.out.println(found);

@@ -92,7 +92,8 @@ public final class Serving {
         this.source = source;
         this.configuration = source.read();
         this.mountPoint = mountPoint;
-        this.plan = MountPlan.of(target, supervisor.inheritedDevice().orElse(mountPoint), configuration);
+        Path at = supervisor.inheritedDevice().or(supervisor::mountedDevice).orElse(mountPoint);
+        this.plan = MountPlan.of(target, at, configuration);
         this.logFile = logFile(configuration.get(Settings.LOG_FILE), mountPoint);
         times.done("JVM and configuration");
     }

@@ -50,14 +50,17 @@ final class RuntimeFolder {
         return folder;
     }
 
-    /** Whether it is a folder, not a link, that belongs to this user or to root and that nobody else may write to. */
+    /**
+     * Whether it is a folder, not a link, that belongs to this user, to root, or to the one who serves root's mounts, and
+     * that nobody else may write to.
+     */
     static boolean isTrusted(Path folder, Host host) {
         try {
             int owner = (int) Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS);
             PosixFileAttributes found =
                     Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
             return found.isDirectory()
-                    && (owner == host.uid() || owner == 0)
+                    && (owner == host.uid() || owner == 0 || (host.isRoot() && owner == host.server()))
                     && Collections.disjoint(found.permissions(), WRITABLE_BY_OTHERS);
         } catch (IOException e) {
             return false;
