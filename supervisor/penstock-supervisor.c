@@ -423,8 +423,10 @@ static void obey(char *text, const int *descriptors, int count)
 		stores |= strcmp(line, "FDSTORE=1") == 0;
 		removes |= strcmp(line, "FDSTOREREMOVE=1") == 0;
 		sscanf(line, "FDNAME=%255[^:]", name);
-		sscanf(line, "X_PENSTOCK_MOUNT_POINT=%4095[^\n]", mount_point);
-		sscanf(line, "X_PENSTOCK_DEVICE=%u:%u", &device_major, &device_minor);
+		if (user == 0) { /* others must not name what this program unmounts */
+			sscanf(line, "X_PENSTOCK_MOUNT_POINT=%4095[^\n]", mount_point);
+			sscanf(line, "X_PENSTOCK_DEVICE=%u:%u", &device_major, &device_minor);
+		}
 		if (sscanf(line, "X_PENSTOCK_STANDBY=%d", &number) == 1)
 			wants_standby = number != 0;
 		if (strcmp(line, "X_PENSTOCK_UPGRADE=1") == 0 && count > 0)
